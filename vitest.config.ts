@@ -18,7 +18,7 @@ export default defineConfig({
     setupFiles: [
       'test/harness/depth.ts',
       'test/harness/after-file.ts',
-      'test/harness/hold-answers.ts',
+      'test/harness/check-admin-responses.ts',
       'test/harness/broken-sql.ts',
       'test/harness/cheap-passwords.ts',
     ],

@@ -24,7 +24,7 @@ import {
 } from '../src/providers/stored-object-collections.ts'
 import { type DocumentedMetric, METRIC_DEFINITIONS } from '../src/telemetry/metric-definitions.ts'
 import { SPAN_ATTRIBUTES } from '../src/telemetry/tracing/span-attributes.ts'
-import { writeClientList } from '../test/clients/tried-clients.ts'
+import { writeClientList } from '../test/clients/tested-clients.ts'
 
 /** Path from the root to the page anew, given what is there. */
 export const PAGES: Readonly<Record<string, (page: string) => string>> = {

@@ -32,9 +32,9 @@ export interface Upstream {
   stop(): Promise<unknown>
 }
 
-/** The stand-in, in a process of its own. */
+/** The fake provider, in a process of its own. */
 export async function startUpstream(): Promise<Upstream> {
-  const { process: child, firstLine } = await startAndRead('test/standin/main.ts', ['--port', '0'])
+  const { process: child, firstLine } = await startAndRead('test/fake-provider/main.ts', ['--port', '0'])
   const { baseUrl } = JSON.parse(firstLine) as { baseUrl: string }
   return {
     baseUrl,

@@ -4,7 +4,7 @@ import { ask } from '../../test/harness/client.ts'
 import { startProxy, startUpstream } from '../bench/targets.ts'
 import type { LabelledPair } from './pairs.ts'
 
-export interface Door {
+export interface EndpointCase {
   /** Whether the second text got the first one's response. */
   isServed(pair: LabelledPair, threshold: number): Promise<boolean>
   /** Sets settings of the project by name. */
@@ -13,7 +13,7 @@ export interface Door {
 }
 
 /** Starts a simulated upstream and a proxy on its own database, with limits too high to matter. */
-export async function openDoor(): Promise<Door> {
+export async function openDoor(): Promise<EndpointCase> {
   const upstream = await startUpstream()
   const proxy = await startProxy('evaluate', upstream)
   const database = openServerDatabase({ url: proxy.stores.environment.DATABASE_URL, maxConnections: 1 })

@@ -1,9 +1,9 @@
 /** The outages of a soak, how each begins and ends, and which errors clients may get during it; any other error is a defect. */
 import { connect, type Socket } from 'node:net'
 import type { RedisCluster, RedisNode } from '../../test/engines/redis-servers.ts'
+import type { Scenario } from '../../test/fake-provider/scenario.ts'
 import type { CuttingProxy } from '../../test/faults/cutting-proxy.ts'
 import type { PrivateServer } from '../../test/faults/servers.ts'
-import type { Scenario } from '../../test/standin/scenario.ts'
 import { withDatabase } from '../bench/stores.ts'
 import type { Upstream } from '../bench/targets.ts'
 

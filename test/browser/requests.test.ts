@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser } from './open-browser.ts'
 import { addAdministrator, OLDER_PARTITION, type Seeded, seedMatches, seedUsage } from './seed.ts'
 
@@ -20,12 +20,12 @@ describe.skipIf(!chromiumPath)(title, () => {
   describeOnce('finding requests', backend => {
     let browser: Browser
     let proxy: TestProxy
-    let upstream: Standin
+    let upstream: FakeProvider
     let root: string
     let seeded: Seeded
     let page: Page
     beforeAll(async () => {
-      upstream = await startStandin()
+      upstream = await startFakeProvider()
       const stores = await backend.open()
       await stores.database.runScript(OLDER_PARTITION)
       const environment = {

@@ -54,7 +54,7 @@ const VERSIONS: Record<string, Version> = {
   6: versionOf(ai6, openai6, anthropic6, compatible6),
   7: versionOf(ai7, openai7, anthropic7, compatible7),
 }
-const DOORS = ['responses', 'messages', 'chat']
+const ENDPOINT_CASES = ['responses', 'messages', 'chat']
 const MODELS = ['gpt-5-mini', 'openai/gpt-5-mini', 'claude-haiku-4-5', 'llama-3.3-70b-versatile'] as const
 const BEFORE = 'First I look at the sky.'
 
@@ -79,7 +79,7 @@ describeOnce('the AI SDK holds conversations', backend => {
     return { baseURL: proxy.baseUrl, apiKey }
   }
 
-  function standinOf(model: string) {
+  function fakeOf(model: string) {
     if (model.includes('/')) return upstreams.aggregator
     if (model.startsWith('claude')) return upstreams.anthropic
     return model.startsWith('gpt') ? upstreams.openai : upstreams.groq
@@ -87,8 +87,8 @@ describeOnce('the AI SDK holds conversations', backend => {
 
   /** Scripts the next response: text followed by a tool call. */
   function scriptCall(model: string): void {
-    const standin = standinOf(model)
-    if (standin === upstreams.anthropic) {
+    const fakeProvider = fakeOf(model)
+    if (fakeProvider === upstreams.anthropic) {
       upstreams.anthropic.scriptOnce({
         kind: 'answer',
         content: [
@@ -104,12 +104,12 @@ describeOnce('the AI SDK holds conversations', backend => {
       })
     } else {
       const call = { name: 'get_weather', arguments: { place: 'Oslo' }, id: 'call_1' }
-      ;(standin as Upstreams['openai']).scriptOnce({ kind: 'answer', content: BEFORE, toolCalls: [call] })
+      ;(fakeProvider as Upstreams['openai']).scriptOnce({ kind: 'answer', content: BEFORE, toolCalls: [call] })
     }
   }
 
   describe.each(Object.entries(VERSIONS))('version %s', (_version, { sdk, doors }) => {
-    const places = DOORS.flatMap(door => MODELS.map(model => ({ door, model })))
+    const places = ENDPOINT_CASES.flatMap(door => MODELS.map(model => ({ door, model })))
     const ways = places.flatMap(place => (['plain', 'streamed'] as const).map(how => ({ ...place, how })))
 
     const tools = {
@@ -165,7 +165,7 @@ describeOnce('the AI SDK holds conversations', backend => {
       const looked = await turn('And what is the weather?')
       expect(looked.calls).toMatchObject([{ toolName: 'get_weather', input: { place: 'Oslo' } }])
       await turn('Thank you. And now?')
-      const last = standinOf(model).requests.at(-1)?.body
+      const last = fakeOf(model).requests.at(-1)?.body
       if (door === 'responses' && model === 'gpt-5-mini') return
       for (const earlier of [text, BEFORE, 'Sunny in Oslo']) {
         expect(JSON.stringify(last)).toContain(JSON.stringify(earlier).slice(1, -1))
@@ -175,8 +175,8 @@ describeOnce('the AI SDK holds conversations', backend => {
     test.each(draw(places))(
       'at $door, a cut stream of $model sends what arrived, and then the error',
       async ({ door, model }) => {
-        const standin = standinOf(model) as Upstreams['openai']
-        standin.scriptOnce({ kind: 'cut', after: standin === (upstreams.anthropic as unknown) ? 4 : 5 })
+        const fakeProvider = fakeOf(model) as Upstreams['openai']
+        fakeProvider.scriptOnce({ kind: 'cut', after: fakeProvider === (upstreams.anthropic as unknown) ? 4 : 5 })
         const sdkModel = doors[door]?.(await connect(), model) as Model
         const errors: unknown[] = []
         const onError = ({ error }: { error: unknown }) => void errors.push(error)

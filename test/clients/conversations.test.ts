@@ -2,11 +2,11 @@
 import OpenAI from 'openai'
 import type { ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Script } from '../fake-provider/server.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import type { Script } from '../standin/server.ts'
 
 let upstreams: Upstreams
 beforeAll(async () => {
@@ -59,12 +59,12 @@ describe.each(['chat', 'all'])('an aggregator that supports %s', speaks => {
       return new OpenAI({ baseURL: proxy.baseUrl, apiKey, maxRetries: 0 })
     }
 
-    function standinOf(model: string) {
+    function fakeOf(model: string) {
       if (model.startsWith('claude')) return upstreams.anthropic
       return model.includes('/') ? upstreams.aggregator : upstreams.groq
     }
 
-    const lastAsked = (model: string) => JSON.stringify(standinOf(model).requests.at(-1)?.body)
+    const lastAsked = (model: string) => JSON.stringify(fakeOf(model).requests.at(-1)?.body)
     const create = (body: ResponseCreateParamsNonStreaming, by = client) => by.responses.create(body)
     const hello = () => `Hello ${crypto.randomUUID()}`
     const NOT_FOUND = { status: 404, code: 'previous_response_not_found', param: 'previous_response_id' }

@@ -2,10 +2,10 @@ import { OpenAIEmbeddings } from '@langchain/openai'
 import { OpenAIEmbedding } from '@llamaindex/openai'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { RecordedRequest } from '../fake-provider/recording.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import type { RecordedRequest } from '../standin/recording.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 const model = 'openai/text-embedding-3-small'
 
@@ -82,13 +82,13 @@ function inputOf({ body }: RecordedRequest): unknown {
 
 // Storage does not depend on the client. The tests of the endpoint check vectors on each database.
 describeOnce('embedding clients', backend => {
-  let upstream: Standin
+  let upstream: FakeProvider
   let proxy: TestProxy
   let direct: Connection
   let proxied: Connection
 
   beforeAll(async () => {
-    upstream = await startStandin()
+    upstream = await startFakeProvider()
     direct = { baseURL: upstream.baseUrl, apiKey: 'k' }
   })
   beforeEach(async () => {

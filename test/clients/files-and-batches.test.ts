@@ -66,7 +66,7 @@ describeOnce('files and batches', backend => {
     beforeEach(async () => {
       if (keeper === 'openai') await storeKey(stores, project, 'openai', 'sk-shared')
     })
-    const standin = () => upstreams[keeper]
+    const fakeProvider = () => upstreams[keeper]
 
     test('a file: created, retrieved, read, listed, deleted', async () => {
       const { data: file, response } = await client.files
@@ -146,7 +146,7 @@ describeOnce('files and batches', backend => {
       const file = await upload()
       const batch = await start(file.id)
       const own = await upload(other)
-      standin().requests.length = 0
+      fakeProvider().requests.length = 0
       const attempts = await Promise.allSettled<unknown>([
         other.files.retrieve(file.id),
         other.files.content(file.id),
@@ -162,7 +162,7 @@ describeOnce('files and batches', backend => {
       expect(await listed(other.files.list())).toEqual([own.id])
       expect(await listed(other.batches.list())).toEqual([])
       expect(await listed(other.files.list({ after: file.id }))).toEqual([])
-      expect(standin().requests).toEqual([])
+      expect(fakeProvider().requests).toEqual([])
     })
   })
 

@@ -57,7 +57,7 @@ describeOnce('Anthropic’s package requests messages', backend => {
     ['openai/gpt-4o-mini', 'openrouter', '/v1/chat/completions'],
     ['gpt-4o-mini', 'openrouter', '/v1/chat/completions'],
   ] as const)('from %s', (model, provider, path) => {
-    const standin = () => (provider === 'openrouter' ? upstreams.aggregator : upstreams.anthropic)
+    const fakeProvider = () => (provider === 'openrouter' ? upstreams.aggregator : upstreams.anthropic)
 
     test('a model that is not Claude works without tools that only Anthropic runs', async () => {
       const tools = [WEATHER, { type: 'web_search_20250305' as const, name: 'web_search' as const }]
@@ -80,7 +80,7 @@ describeOnce('Anthropic’s package requests messages', backend => {
       expect([again.cache, again.answer]).toEqual(['HIT', first.answer])
       const streamed = await client.messages.stream(body).finalMessage()
       expect(streamed).toMatchObject(first.answer)
-      expect(standin().requests.map(request => request.path)).toEqual([path])
+      expect(fakeProvider().requests.map(request => request.path)).toEqual([path])
     })
 
     test('streamed, and again from the cache, streamed and plain', async () => {
@@ -94,7 +94,7 @@ describeOnce('Anthropic’s package requests messages', backend => {
       const { answer, cache } = await create(body)
       expect(cache).toBe('HIT')
       expect(first).toMatchObject(answer)
-      expect(standin().requests).toHaveLength(1)
+      expect(fakeProvider().requests).toHaveLength(1)
     })
 
     test('calls a tool, and continues with its result', async () => {
@@ -115,7 +115,7 @@ describeOnce('Anthropic’s package requests messages', backend => {
         ],
       })
       expect(answer.type).toBe('message')
-      expect(standin().requests).toHaveLength(2)
+      expect(fakeProvider().requests).toHaveLength(2)
     })
 
     test('is recorded and priced', async () => {

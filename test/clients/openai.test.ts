@@ -3,9 +3,9 @@ import { zodResponseFormat } from 'openai/helpers/zod'
 import type { ChatCompletion, ChatCompletionChunk, ChatCompletionTool } from 'openai/resources/chat/completions'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 const MODEL = 'openai/gpt-4o-mini'
 const WEATHER: ChatCompletionTool = {
@@ -52,16 +52,16 @@ const SECONDS = expect.stringMatching(/^\d$/)
 
 describeOnce('the official openai client', backend => {
   let proxy: TestProxy
-  let standin: Standin
+  let fakeProvider: FakeProvider
 
   beforeAll(async () => {
-    standin = await startStandin({ flavour: 'aggregator', apiKey: 'vendor-key' })
+    fakeProvider = await startFakeProvider({ flavour: 'aggregator', apiKey: 'vendor-key' })
     proxy = await startProxy({
       stores: await backend.open(),
       environment: {
-        AGGREGATOR_BASE_URL: standin.baseUrl,
+        AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
         AGGREGATOR_API_KEY: 'vendor-key',
-        AGGREGATOR_NAME: 'standin',
+        AGGREGATOR_NAME: 'fakeProvider',
       },
     })
     await proxy.stores.database.runScript(`
@@ -71,7 +71,7 @@ describeOnce('the official openai client', backend => {
       )
       values ('two-a-minute', 2, 1000, 1000, 2, 1000), ('one-a-month', 1000, 1000, 1, 1000, 1)`)
   })
-  afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
+  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   /** Creates a client as a program does: only the base URL and the key are set. */
   const connect = (apiKey: string) => new OpenAI({ baseURL: proxy.baseUrl, apiKey })
@@ -86,7 +86,7 @@ describeOnce('the official openai client', backend => {
 
   describe.each([
     { type: 'test', provider: 'sandbox', missCost: /^0$/ },
-    { type: 'project', provider: 'standin', missCost: /^0\.0*[1-9]\d*$/ },
+    { type: 'project', provider: 'fakeProvider', missCost: /^0\.0*[1-9]\d*$/ },
   ] as const)('with $provider', ({ type, provider, missCost }) => {
     let key: string
     let client: OpenAI
@@ -162,7 +162,7 @@ describeOnce('the official openai client', backend => {
     test.each([false, true])('the tool runner, streamed: %s', async stream => {
       // The fake provider does not react to tool results, so its responses are scripted. The sandbox reacts to them.
       if (type === 'project') {
-        standin.scriptOnce(
+        fakeProvider.scriptOnce(
           { kind: 'answer', toolCalls: [{ name: 'get_weather', arguments: { city: 'Bergen', unit: 'celsius' } }] },
           { kind: 'answer', content: 'It rains.' },
         )
@@ -440,7 +440,7 @@ describeOnce('the official openai client', backend => {
     })
 
     test('an upstream’s own error, forwarded unchanged', async () => {
-      standin.scriptOnce({ kind: 'error', status: 402, message: 'Insufficient credits.' })
+      fakeProvider.scriptOnce({ kind: 'error', status: 402, message: 'Insufficient credits.' })
       const { client } = connectCounting(await proxy.createKey({ type: 'project' }), 0)
       const error = await fail(client.chat.completions.create(ask('What does it cost?')))
       expect(error).toMatchObject({ status: 402, code: 402 })

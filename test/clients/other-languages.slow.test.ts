@@ -8,11 +8,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { takeEmbedded } from '../harness/take-embedded.ts'
-import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { openSharedEmbedded } from '../harness/shared-embedded.ts'
+import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 import { callWeather } from './weather-tool.ts'
 
-const made = temporaryFolder()
+const made = createTemporaryDirectory()
 /** Kept for later runs. The build takes a minute on two cores, at the lowest priority. */
 const RUST_TARGET = join(tmpdir(), 'model-proxy-clients-rust')
 
@@ -97,7 +97,12 @@ describe.skipIf(LANGUAGES.every(missing))('clients of other languages', () => {
   beforeAll(async () => {
     upstreams = await startUpstreams()
     callWeather(upstreams)
-    const stores = { database: await takeEmbedded(), store: createInProcessStore(), databaseUrl: null, redisUrl: null }
+    const stores = {
+      database: await openSharedEmbedded(),
+      store: createInProcessStore(),
+      databaseUrl: null,
+      redisUrl: null,
+    }
     proxy = await startProxy({ stores, environment: upstreams.environment })
     const direct = await proxy.createKey({ project: 'direct', type: 'project' })
     for (const provider of PROVIDERS) await storeKey(stores, 'direct', provider, 'sk-own')

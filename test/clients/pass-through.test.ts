@@ -434,7 +434,7 @@ describeOnce('pass-through endpoints', backend => {
     await expect(client.images.edit({ model: 'dall-e-2', image: await picture(), prompt: 'x' })).rejects.toThrow(
       '404 The sandbox, which answers test keys, has no /v1/images/edits',
     )
-    for (const standin of [upstreams.openai, upstreams.aggregator]) expect(standin.requests).toEqual([])
+    for (const fakeProvider of [upstreams.openai, upstreams.aggregator]) expect(fakeProvider.requests).toEqual([])
   })
 
   test('rate limits and monthly quotas apply', async () => {

@@ -10,12 +10,12 @@ import { OpenAIRealtimeWS } from 'openai/realtime/ws'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { MAX_MESSAGE_BYTES } from '../../src/http/realtime.ts'
 import { type Certificates, makeCertificates } from '../engines/redis-servers.ts'
+import { ENDLESS, type RealtimeUpstream, startRealtime } from '../fake-provider/realtime.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { get, readAnswer } from '../harness/client.ts'
 import { storeKey, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { openRealtimeSession } from '../harness/realtime-session.ts'
-import { ENDLESS, type RealtimeUpstream, startRealtime } from '../standin/realtime.ts'
 
 const MODEL = 'gpt-realtime'
 

@@ -61,13 +61,13 @@ describeOnce('the openai package requests responses', backend => {
     ['openai/gpt-5-mini', 'openrouter', '/v1/chat/completions'],
     ['claude-haiku-4-5', 'anthropic', '/v1/messages'],
   ] as const)('from %s', (model, provider, path) => {
-    const standin = () => upstreams[provider === 'openrouter' ? 'aggregator' : provider]
+    const fakeProvider = () => upstreams[provider === 'openrouter' ? 'aggregator' : provider]
 
     test('with an input that a worker has to read', async () => {
       const input = `Sum up: ${'all work and no play. '.repeat(15_000)}`
       const { answer } = await create(ask(model, input))
       expect(answer).toMatchObject({ status: 'completed', model })
-      expect(JSON.stringify(standin().requests.at(-1)?.body)).toContain(input)
+      expect(JSON.stringify(fakeProvider().requests.at(-1)?.body)).toContain(input)
     })
 
     test('plain, and again from the cache, plain and streamed', async () => {
@@ -82,7 +82,7 @@ describeOnce('the openai package requests responses', backend => {
       expect(again.answer).toEqual(first.answer)
       const streamed = await client.responses.stream(body).finalResponse()
       expect(streamed).toMatchObject({ id: first.answer.id, output: first.answer.output, usage: first.answer.usage })
-      expect(standin().requests.map(request => request.path)).toEqual([path])
+      expect(fakeProvider().requests.map(request => request.path)).toEqual([path])
     })
 
     test('streamed, and again from the cache, streamed and plain', async () => {
@@ -113,7 +113,7 @@ describeOnce('the openai package requests responses', backend => {
       const { answer, cache } = await create(body)
       expect(cache).toBe('HIT')
       expect(answer).toMatchObject({ id: first.id, output: JSON.parse(JSON.stringify(first.output, dropParsed)) })
-      expect(standin().requests).toHaveLength(1)
+      expect(fakeProvider().requests).toHaveLength(1)
     })
 
     describe('echoes a client’s own fields, which are not part of the cache key', () => {
@@ -140,8 +140,8 @@ describeOnce('the openai package requests responses', backend => {
           expect(events.length).toBeGreaterThan(2)
           for (const response of events) expect(response).toMatchObject(shown)
         }
-        expect(standin().requests).toHaveLength(1)
-        expect(standin().requests[0]?.body).toMatchObject(provider === 'openai' ? mine : {})
+        expect(fakeProvider().requests).toHaveLength(1)
+        expect(fakeProvider().requests[0]?.body).toMatchObject(provider === 'openai' ? mine : {})
       })
 
       test('of a call that several requests share as it is streamed', async () => {
@@ -152,7 +152,7 @@ describeOnce('the openai package requests responses', backend => {
           expect(all[index]?.length).toBeGreaterThan(2)
           for (const response of all[index] ?? []) expect(response).toMatchObject(shown)
         }
-        expect(standin().requests).toHaveLength(1)
+        expect(fakeProvider().requests).toHaveLength(1)
         expect((await create(body)).answer).toMatchObject(none)
       })
     })
@@ -174,7 +174,7 @@ describeOnce('the openai package requests responses', backend => {
         ],
       })
       expect(answer.status).toBe('completed')
-      expect(standin().requests).toHaveLength(2)
+      expect(fakeProvider().requests).toHaveLength(2)
     })
 
     test('ends for the requested reason', async () => {
@@ -199,7 +199,7 @@ describeOnce('the openai package requests responses', backend => {
       const counted = await client.responses.inputTokens.count({ model, input: 'Hello there' })
       expect(counted).toMatchObject({ object: 'response.input_tokens' })
       expect(counted.input_tokens).toBeGreaterThan(1)
-      expect(standin().requests).toHaveLength(provider === 'openai' ? 1 : 0)
+      expect(fakeProvider().requests).toHaveLength(provider === 'openai' ? 1 : 0)
     })
   })
 
@@ -268,14 +268,14 @@ describeOnce('the openai package requests responses', backend => {
     const { answer, headers } = await create({ ...ask(model), tools })
     expect(headers.get('x-proxy-dropped-tools')).toBe('web_search, image_generation')
     expect(answer.tools).toHaveLength(3)
-    const standin = model.includes('/') ? upstreams.aggregator : upstreams.anthropic
-    expect(standin.requests.at(-1)?.body).toMatchObject({ tools: [expect.anything()] })
+    const fakeProvider = model.includes('/') ? upstreams.aggregator : upstreams.anthropic
+    expect(fakeProvider.requests.at(-1)?.body).toMatchObject({ tools: [expect.anything()] })
     const { response } = await client.responses
       .create({ ...ask(model), tools: tools.slice(1), stream: true })
       .withResponse()
     expect(response.headers.get('x-proxy-dropped-tools')).toBe('web_search, image_generation')
     await response.body?.cancel()
-    expect(standin.requests.at(-1)?.body).not.toHaveProperty('tools')
+    expect(fakeProvider.requests.at(-1)?.body).not.toHaveProperty('tools')
     const allowed = { type: 'allowed_tools' as const, mode: 'auto' as const, tools: [{ type: 'web_search' }] }
     expect((await create({ ...ask(model), tools, tool_choice: allowed })).answer.status).toBe('completed')
     await proxy.query(`select set_setting('${project}', 'unsupported_tools', 'refuse')`)
@@ -289,8 +289,8 @@ describeOnce('the openai package requests responses', backend => {
   })
 
   test.each(['gpt-5-mini', 'openai/gpt-5-mini'])('a stream of %s that breaks off is an error', async model => {
-    const standin = model === 'gpt-5-mini' ? upstreams.openai : upstreams.aggregator
-    standin.scriptOnce({ kind: 'cut', after: 6 })
+    const fakeProvider = model === 'gpt-5-mini' ? upstreams.openai : upstreams.aggregator
+    fakeProvider.scriptOnce({ kind: 'cut', after: 6 })
     await expect(client.responses.stream(ask(model)).finalResponse()).rejects.toBeInstanceOf(OpenAI.APIError)
     const { cache } = await create(ask(model))
     expect(cache).toBe('MISS')

@@ -13,9 +13,13 @@ import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upst
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 type Body = Record<string, unknown>
-type Door = 'chat' | 'responses' | 'messages'
+type EndpointCase = 'chat' | 'responses' | 'messages'
 
-const PATHS: Record<Door, string> = { chat: '/chat/completions', responses: '/responses', messages: '/messages' }
+const PATHS: Record<EndpointCase, string> = {
+  chat: '/chat/completions',
+  responses: '/responses',
+  messages: '/messages',
+}
 const MODELS = {
   openai: 'gpt-4o-mini',
   anthropic: 'claude-haiku-4-5',
@@ -29,17 +33,19 @@ const PDF = Buffer.from('%PDF-1.4\n%%EOF').toString('base64')
 
 /** A prompt in each endpoint's format. */
 const says = (text: string, role = 'user') => ({ role, content: text })
-const talk = (...messages: Body[]): Record<Door, Body> => ({
+const talk = (...messages: Body[]): Record<EndpointCase, Body> => ({
   chat: { messages },
   responses: { input: messages },
   messages: { messages, max_tokens: 1_000 },
 })
 const QUESTION = talk(says('Hello.'))
-const asks = (fields: Partial<Record<Door, Body>>): Partial<Record<Door, Body>> =>
-  Object.fromEntries(Object.entries(fields).map(([door, each]) => [door, { ...QUESTION[door as Door], ...each }]))
+const asks = (fields: Partial<Record<EndpointCase, Body>>): Partial<Record<EndpointCase, Body>> =>
+  Object.fromEntries(
+    Object.entries(fields).map(([door, each]) => [door, { ...QUESTION[door as EndpointCase], ...each }]),
+  )
 /** Fields that OpenAI's two APIs share. */
 const openAis = (fields: Body) => asks({ chat: fields, responses: fields })
-const parts = (chat: Body, responses: Body, messages: Body | null): Partial<Record<Door, Body>> => ({
+const parts = (chat: Body, responses: Body, messages: Body | null): Partial<Record<EndpointCase, Body>> => ({
   chat: { messages: [{ role: 'user', content: [{ type: 'text', text: 'Look.' }, chat] }] },
   responses: { input: [{ role: 'user', content: [{ type: 'input_text', text: 'Look.' }, responses] }] },
   ...(messages && {
@@ -66,7 +72,7 @@ const ANSWER_SCHEMA = {
 }
 const call = (id: string, name = 'f') => ({ id, type: 'function', function: { name, arguments: '{}' } })
 
-const CASES: Record<string, Partial<Record<Door, Body>>> = {
+const CASES: Record<string, Partial<Record<EndpointCase, Body>>> = {
   'a plain question': QUESTION,
   'a tool': tool('get_weather', PLACE),
   'a tool with dots in its name': tool('weather.of/place', PLACE),
@@ -244,7 +250,7 @@ const CASES: Record<string, Partial<Record<Door, Body>>> = {
 }
 
 /** The top-level fields of each API as its package declares them, and the aggregator's additional ones at chat. */
-const OWN_FIELDS: Record<Door, ReadonlySet<string>> = {
+const OWN_FIELDS: Record<EndpointCase, ReadonlySet<string>> = {
   chat: new Set([...Object.keys(FIELD_RULES).filter(field => !field.includes('[')), 'reasoning', 'cache_control']),
   responses: new Set(Object.keys(RESPONSE_FIELD_RULES)),
   messages: new Set(Object.keys(MESSAGE_FIELD_RULES)),
@@ -269,7 +275,7 @@ function findForeign(body: Body): string | undefined {
 
 const ASKED = Object.entries(CASES).flatMap(([name, doors]) =>
   Object.entries(doors).flatMap(([door, body]) =>
-    (Object.keys(MODELS) as ProviderName[]).map(provider => [name, door as Door, provider, body] as const),
+    (Object.keys(MODELS) as ProviderName[]).map(provider => [name, door as EndpointCase, provider, body] as const),
   ),
 )
 
@@ -292,7 +298,7 @@ describeOnce('translation', backend => {
   })
 
   /** Returns whether the proxy forwards the request unchanged, so that the provider validates it. */
-  const isAsSent = (door: Door, provider: ProviderName) =>
+  const isAsSent = (door: EndpointCase, provider: ProviderName) =>
     provider === 'anthropic' ? door === 'messages' : door === 'chat' || (door === 'responses' && provider === 'openai')
 
   test.each(draw(ASKED))('%s, at %s, of %s', async (_, door, provider, body) => {

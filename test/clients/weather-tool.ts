@@ -17,8 +17,8 @@ function wantsWeather(body: unknown): boolean {
 }
 
 export function callWeather({ openai, aggregator, groq, anthropic }: Upstreams): void {
-  for (const standin of [openai, aggregator, groq]) {
-    standin.script(({ body }) => (wantsWeather(body) ? { kind: 'answer', toolCalls: [CALL] } : undefined))
+  for (const fakeProvider of [openai, aggregator, groq]) {
+    fakeProvider.script(({ body }) => (wantsWeather(body) ? { kind: 'answer', toolCalls: [CALL] } : undefined))
   }
   anthropic.script(({ body }) =>
     wantsWeather(body) ? { kind: 'answer', content: [USE], stopReason: 'tool_use' } : undefined,

@@ -10,7 +10,7 @@ import { type PrivateServer, startPostgres } from '../faults/servers.ts'
 import { ask, get } from '../harness/client.ts'
 import { startUpstreams, storeKey, TEST_ENCRYPTION_KEY, type Upstreams } from '../harness/direct-upstreams.ts'
 import { queriesOf } from '../harness/queries.ts'
-import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 import { describeEngines } from './engines.ts'
 
 const MODEL = 'gpt-4o-mini'
@@ -21,7 +21,7 @@ const ownerOf = ({ url }: Pick<PrivateServer, 'url'>) => url.replace('postgres@'
 const CAPITAL = { model: MODEL, messages: [{ role: 'user', content: 'What is the capital of France?' }] }
 
 describeEngines('a backup', ['pg_dump', 'pg_restore', 'psql'], () => {
-  const dump = join(temporaryFolder(), 'model_proxy.dump')
+  const dump = join(createTemporaryDirectory(), 'model_proxy.dump')
   const databases: Database[] = []
   let upstreams: Upstreams
   let first: PrivateServer

@@ -9,11 +9,11 @@ import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { storeVectors } from '../../src/postgres/vectors.ts'
 import { toByteaList } from '../../src/postgres/wire-format.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
-import { makeProject, sha256 } from '../harness/answers.ts'
+import { makeProject, sha256 } from '../harness/cached-responses.ts'
 import { post } from '../harness/client.ts'
 import { makeDistributed } from '../harness/make-distributed.ts'
 import { startProxy } from '../harness/proxy.ts'
-import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const findVectors = (database: Database, projectId: number, names: string[]) =>
@@ -41,7 +41,7 @@ const SUITE = [
 const PROJECTS = 100_000
 
 describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${reason}`}`, () => {
-  const folder = temporaryFolder()
+  const folder = createTemporaryDirectory()
   let environment: Record<string, string>
   let url: string
 

@@ -6,15 +6,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
+import { type RealtimeUpstream, startRealtime } from '../fake-provider/realtime.ts'
 import { type Accounts, openAccounts } from '../faults/accounts.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { type PrivateServer, startPostgres, startRedis } from '../faults/servers.ts'
 import { type Answer, get, post, readAnswer } from '../harness/client.ts'
 import { type Collector, startCollector } from '../harness/collector.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { DOORS, JUDGE, postAsUsual, uploadBatchInput } from '../harness/doors.ts'
+import { ENDPOINT_CASES, JUDGE, postAsUsual, uploadBatchInput } from '../harness/endpoints.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { type RealtimeUpstream, startRealtime } from '../standin/realtime.ts'
 import { describeEngines } from './engines.ts'
 import { type Prometheus, startPrometheus } from './start-prometheus.ts'
 
@@ -22,7 +22,7 @@ const HOURS = 3
 const SERVER = 2
 const CLIENT = 3
 /** Excludes the realtime session, which opens before budgets exist, and the judge, which has no path. */
-const PATHS = DOORS.filter(({ path }) => path !== '/realtime' && path !== JUDGE.path)
+const PATHS = ENDPOINT_CASES.filter(({ path }) => path !== '/realtime' && path !== JUDGE.path)
 /** Endpoints with streamed responses. */
 const STREAMED = ['/chat/completions', '/completions', '/responses', '/messages']
 

@@ -8,7 +8,7 @@ import { asPostgres, binary, type PrivateServer, startPostgres, startRedis } fro
 import { bareEnvironment } from '../harness/bare-environment.ts'
 import { ask, get } from '../harness/client.ts'
 import { startUpstreams, TEST_ENCRYPTION_KEY, type Upstreams } from '../harness/direct-upstreams.ts'
-import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { describeEngines } from './engines.ts'
 
@@ -34,7 +34,7 @@ function stepsOf(title: string): Step[] {
 }
 
 describeEngines('incident pages', ['psql', 'pg_dump', 'redis-cli'], () => {
-  const backup = join(temporaryFolder(), 'backup')
+  const backup = join(createTemporaryDirectory(), 'backup')
   let upstreams: Upstreams
   let postgres: PrivateServer
   let redis: PrivateServer

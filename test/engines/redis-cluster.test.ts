@@ -5,26 +5,26 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { type Account, type Accounts, openAccounts } from '../faults/accounts.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { type PrivateServer, startPostgres } from '../faults/servers.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { ask, get, post } from '../harness/client.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 import { describeEngines } from './engines.ts'
 import { type Certificates, makeCertificates, type RedisCluster, startCluster, startNode } from './redis-servers.ts'
 
 describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'], () => {
   let postgres: PrivateServer
   let cluster: RedisCluster
-  let upstream: Standin
+  let upstream: FakeProvider
   let database: Database
   let accounts: Accounts
   let proxies: [ProxyProcess, ProxyProcess]
 
   beforeAll(async () => {
-    ;[postgres, cluster, upstream] = await Promise.all([startPostgres(), startCluster(), startStandin()])
+    ;[postgres, cluster, upstream] = await Promise.all([startPostgres(), startCluster(), startFakeProvider()])
     const start = () =>
       startProxyProcess({
         DATABASE_URL: postgres.url,

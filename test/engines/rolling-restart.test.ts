@@ -9,7 +9,7 @@ import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts
 import { createServerProcess, type PrivateServer, startPostgres, startRedis, tieToTests } from '../faults/servers.ts'
 import { question } from '../harness/chat.ts'
 import { get, post } from '../harness/client.ts'
-import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { describeEngines } from './engines.ts'
 import { engineAt } from './find-engine.ts'
@@ -80,7 +80,7 @@ describeEngines('a rolling restart', ['haproxy', 'nginx', 'redis-server'], () =>
   let redis: PrivateServer
   let database: Database
   let accounts: Accounts
-  const folder = temporaryFolder()
+  const folder = createTemporaryDirectory()
 
   beforeAll(async () => {
     ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])

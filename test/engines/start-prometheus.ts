@@ -6,7 +6,7 @@ import { expect } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import { tieToTests } from '../faults/servers.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
-import { endAfterFile } from '../harness/left-processes.ts'
+import { endAfterFile } from '../harness/child-processes.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 export interface Prometheus {

@@ -7,20 +7,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
+import type { RecordedRequest } from '../fake-provider/recording.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import {
-  askDoor,
   CLAUDES_TOKENS,
-  DOORS,
-  type Door,
+  ENDPOINT_CASES,
+  type EndpointCase,
   JUDGE,
   MOST_TOKENS,
   PAID,
+  sendToEndpoint,
   uploadBatchInput,
   WAYS,
-} from '../harness/doors.ts'
+} from '../harness/endpoints.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import type { RecordedRequest } from '../standin/recording.ts'
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts'
 import { describeFaults } from './describe-faults.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
@@ -77,7 +77,7 @@ describeFaults('a budget of one dollar', () => {
   }
 
   test('is tried by every route to a provider', () => {
-    expect([...new Set(DOORS.map(({ path }) => path))].toSorted()).toEqual(WAYS.toSorted())
+    expect([...new Set(ENDPOINT_CASES.map(({ path }) => path))].toSorted()).toEqual(WAYS.toSorted())
   })
 
   test('is never exceeded at any endpoint, and nothing stays reserved', { timeout: 180_000 }, async () => {
@@ -107,7 +107,7 @@ describeFaults('a budget of one dollar', () => {
       usage: { input_tokens: 10, output_tokens: CLAUDES_TOKENS },
     }))
 
-    async function askAt(target: Door, n: number): Promise<number> {
+    async function askAt(target: EndpointCase, n: number): Promise<number> {
       const proxy = proxies[n % PROCESSES]
       if (!proxy) throw new Error('No proxy runs')
       if (target.path === JUDGE.path) {
@@ -119,7 +119,7 @@ describeFaults('a budget of one dollar', () => {
       }
       if (target.path === '/realtime')
         return openSession(`${proxy.baseUrl.replace('http', 'ws')}/realtime?model=gpt-realtime`)
-      const response = await askDoor(proxy, key, target, n, inputFile).catch(() => null)
+      const response = await sendToEndpoint(proxy, key, target, n, inputFile).catch(() => null)
       await response?.text().catch(() => '')
       return response?.status ?? 0
     }
@@ -137,7 +137,7 @@ describeFaults('a budget of one dollar', () => {
     }
 
     // Each endpoint alone: requests with a cost are charged.
-    for (const [n, door] of DOORS.entries()) {
+    for (const [n, door] of ENDPOINT_CASES.entries()) {
       const before = await stand()
       expect([door.path, await askAt(door, 100_000 + n * PROCESSES)]).toEqual([
         door.path,
@@ -155,7 +155,7 @@ describeFaults('a budget of one dollar', () => {
     await setBudget(before.spent + before.reserved + DOLLARS)
     firstByteDelayMs = 3_000
     // The process that is killed starts first, so that it has a request that it never records.
-    const door = (n: number) => DOORS[Math.floor(n / PROCESSES) % DOORS.length] ?? JUDGE
+    const door = (n: number) => ENDPOINT_CASES[Math.floor(n / PROCESSES) % ENDPOINT_CASES.length] ?? JUDGE
     const first = askAt(door(0), PROCESSES - 1)
     await waitUntil('its first request arrived', () => upstreams.openai.requests.length > reachedBefore)
     const others = Array.from({ length: REQUESTS }, (_, n) => n).filter(n => n !== PROCESSES - 1)
@@ -177,7 +177,7 @@ describeFaults('a budget of one dollar', () => {
     const cost = reached.reduce((sum, { path }) => sum + costOf(path), judged * (JUDGE.usd ?? 0))
     expect(cost).toBeLessThanOrEqual(DOLLARS)
     expect(cost).toBeGreaterThan(DOLLARS / 4)
-    for (const { path, usd } of DOORS) {
+    for (const { path, usd } of ENDPOINT_CASES) {
       const statuses = new Set(results.filter(each => each.path === path).map(({ status }) => status))
       const allowed = usd === null ? [400] : usd === 0 ? [200] : [200, 429]
       // 0: from the killed process; 503: from the process whose database responses are lost.

@@ -2,8 +2,8 @@
 import { fileURLToPath } from 'node:url'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
+import { endAfterFile } from '../harness/child-processes.ts'
 import { get } from '../harness/client.ts'
-import { endAfterFile } from '../harness/left-processes.ts'
 import { tieToTests } from './servers.ts'
 
 const SERVER = fileURLToPath(new URL('../../src/process/server.ts', import.meta.url))

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeReal } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 import { type Account, type Accounts, openAccounts } from './accounts.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
 
@@ -11,18 +11,18 @@ import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
 const SHUTDOWN_LIMIT_MS = 60_000
 
 describeReal('shutdown', backend => {
-  let standin: Standin
+  let fakeProvider: FakeProvider
   let accounts: Accounts
   let account: Account
   let stores: Record<string, string>
 
   beforeEach(async () => {
     const { database, databaseUrl, redisUrl } = await backend.open()
-    standin = await startStandin({ flavour: 'aggregator' })
+    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
     stores = {
       DATABASE_URL: databaseUrl ?? '',
       REDIS_URL: redisUrl ?? '',
-      AGGREGATOR_BASE_URL: standin.baseUrl,
+      AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
       AGGREGATOR_API_KEY: 'k',
     }
     accounts = openAccounts(database)
@@ -31,7 +31,7 @@ describeReal('shutdown', backend => {
   const idle = new Set<Socket>()
   afterEach(async () => {
     for (const socket of idle) socket.destroy()
-    await standin.stop()
+    await fakeProvider.stop()
   })
   afterAll(() => idle.clear())
 
@@ -41,7 +41,7 @@ describeReal('shutdown', backend => {
   }
 
   async function waitForUpstream(requests: number): Promise<void> {
-    await waitUntil(`${requests} requests arrived at the provider`, () => standin.requests.length >= requests)
+    await waitUntil(`${requests} requests arrived at the provider`, () => fakeProvider.requests.length >= requests)
   }
 
   /** Opens a connection and keeps it for a next request. */
@@ -65,7 +65,7 @@ describeReal('shutdown', backend => {
   test('requests in flight are finished and recorded, failed ones are refunded, new ones are rejected', async () => {
     const proxy = await startProxyProcess({ ...stores, SHUTDOWN_TIMEOUT_MS: String(SHUTDOWN_LIMIT_MS) })
     const kept = await keepIdle(proxy.port)
-    standin.script(async ({ body }) => {
+    fakeProvider.script(async ({ body }) => {
       await waitForUpstream(8)
       const text = JSON.stringify(body)
       if (text.includes('fail')) return { kind: 'error', status: 500, firstByteDelayMs: 900 }
@@ -96,7 +96,7 @@ describeReal('shutdown', backend => {
 
   test('SHUTDOWN_TIMEOUT_MS cuts long requests, which are not counted', async () => {
     const proxy = await startProxyProcess({ ...stores, SHUTDOWN_TIMEOUT_MS: '400' })
-    standin.script({ kind: 'hang', after: 'nothing' })
+    fakeProvider.script({ kind: 'hang', after: 'nothing' })
     const cut = askFor(proxy, 'For ever?').catch(() => 'cut')
     await waitForUpstream(1)
     proxy.signal('SIGTERM')
@@ -109,7 +109,7 @@ describeReal('shutdown', backend => {
 
   test('a second signal ends it at once; the same one forwarded twice does not', async () => {
     const proxy = await startProxyProcess(stores)
-    standin.script({ kind: 'hang', after: 'nothing' })
+    fakeProvider.script({ kind: 'hang', after: 'nothing' })
     const cut = askFor(proxy, 'For long?').catch(() => 'cut')
     await waitForUpstream(1)
     proxy.signal('SIGINT')

@@ -1,6 +1,6 @@
 /** Random faults on four proxies, a PostgreSQL and a Redis Cluster. SOAK_SECONDS sets the duration, SOAK_SEED the faults. */
 import { expect, test } from 'vitest'
-import { endAfterFile } from '../harness/left-processes.ts'
+import { endAfterFile } from '../harness/child-processes.ts'
 import { describeFaults } from './describe-faults.ts'
 import { tieToTests } from './servers.ts'
 

@@ -2,10 +2,10 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 import { openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
@@ -19,7 +19,7 @@ const LONG_STREAM = { kind: 'answer', contentChars: 640, chunkPauseMs: 100 } as 
 describeFaults('followers in another process', () => {
   let postgres: PrivateServer
   let redis: PrivateServer
-  let upstream: Standin
+  let upstream: FakeProvider
   let leading: ProxyProcess
   let following: ProxyProcess
   let database: Database
@@ -34,7 +34,7 @@ describeFaults('followers in another process', () => {
     })
 
   beforeAll(async () => {
-    ;[postgres, redis, upstream] = await Promise.all([startPostgres(), startRedis(), startStandin()])
+    ;[postgres, redis, upstream] = await Promise.all([startPostgres(), startRedis(), startFakeProvider()])
     ;[leading, following] = await Promise.all([start(), start()])
     database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
     key = (await openAccounts(database).create({ type: 'project' })).key

@@ -87,7 +87,7 @@ const BODIES: Record<string, BodyOfDoor> = {
 }
 
 /** Endpoints that accept a body, read from the routing tables. */
-export const BODY_DOORS = [
+export const BODY_ENDPOINTS = [
   ...Object.keys(TARGETS_BY_PATH).filter(path =>
     allowedMethodsOf(TARGETS_BY_PATH[path] as RouteTarget).includes('POST'),
   ),
@@ -95,7 +95,7 @@ export const BODY_DOORS = [
   ...COLLECTIONS.flatMap(name => (traitsOf(name).actions['']?.POST ? [`/v1${traitsOf(name).path}`] : [])),
 ].map(path => path.replace('/v1', ''))
 
-export const FORM_DOORS = [
+export const FORM_ENDPOINTS = [
   ...Object.entries(PASS_THROUGH_OPERATIONS).flatMap(([operation, { acceptsForms }]) =>
     acceptsForms ? [`/${operation}`] : [],
   ),

@@ -1,5 +1,5 @@
 /** Vitest runs this module for every test file. A worker loads other modules once, so an `afterAll` in them would cover one file only. */
 import { afterAll } from 'vitest'
-import { endLeftProcesses } from './left-processes.ts'
+import { endChildProcesses } from './child-processes.ts'
 
-afterAll(endLeftProcesses)
+afterAll(endChildProcesses)

@@ -12,12 +12,12 @@ import { connectRedis } from '../../src/stores/redis/connect-redis.ts'
 import { openProcessBus, type ProcessBus } from '../../src/stores/redis/process-bus.ts'
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts'
 import { createEntrySigner, createSignedStore, type SignedEntries } from '../../src/stores/signed-store.ts'
+import { checkFunctionTypes, nullsFound } from './check-function-types.ts'
 import { emptyDatabase } from './empty-database.ts'
-import { holdToTypes, nullsFound } from './hold-to-types.ts'
 import { makeDistributed } from './make-distributed.ts'
 import { runAsAdmin } from './run-as-admin.ts'
 import { nameTablesIn } from './search-path.ts'
-import { takeEmbedded } from './take-embedded.ts'
+import { openSharedEmbedded } from './shared-embedded.ts'
 import { waitUntil } from './wait-until.ts'
 
 export interface Stores {
@@ -84,7 +84,7 @@ function shared(name: Backend['name'], open: () => Promise<OpenStores>): Backend
 
 async function openEmbedded(): Promise<OpenStores> {
   const store = createInProcessStore()
-  return { database: await takeEmbedded(), store, databaseUrl: null, redisUrl: null, close: () => store.close() }
+  return { database: await openSharedEmbedded(), store, databaseUrl: null, redisUrl: null, close: () => store.close() }
 }
 
 async function openReal(): Promise<OpenStores> {
@@ -96,7 +96,7 @@ async function openReal(): Promise<OpenStores> {
   if (real.isCluster) await makeDistributed(name, url.href)
   else await runAsAdmin(real.adminUrl, `create database ${name} template ${real.template}`)
   await runAsAdmin(real.adminUrl, nameTablesIn(name))
-  const database = holdToTypes(openServerDatabase({ url: url.href }))
+  const database = checkFunctionTypes(openServerDatabase({ url: url.href }))
   const installationId = await callFunction(database, 'installation_id', {})
   // Derives the key from the installation id, as a proxy without an ENCRYPTION_KEY does.
   const tags = createEntrySigner({ current: Buffer.from(installationId), others: [] }, installationId)

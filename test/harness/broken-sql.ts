@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, type RunnerTask, type RunnerTestSuite } from 'vitest'
-import { embeddedInUse } from './take-embedded.ts'
+import { embeddedInUse } from './shared-embedded.ts'
 
 /** One break and its result. */
 export interface SqlBreak {

@@ -3,15 +3,15 @@
 import type { DirectProvider } from '../../src/config/config.ts'
 import { callFunction } from '../../src/postgres/call.ts'
 import { createVault } from '../../src/providers/keys/vault.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
-import { type AnthropicStandin, startAnthropicStandin } from '../standin-anthropic/server.ts'
+import { type FakeAnthropic, startFakeAnthropic } from '../fake-anthropic/server.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import type { Stores } from './backends.ts'
 
 export interface Upstreams {
-  aggregator: Standin
-  openai: Standin
-  groq: Standin
-  anthropic: AnthropicStandin
+  aggregator: FakeProvider
+  openai: FakeProvider
+  groq: FakeProvider
+  anthropic: FakeAnthropic
   /** Settings that make a proxy use the fake providers. */
   environment: Record<string, string>
   /** Clears scripted responses and recorded requests. */
@@ -25,10 +25,10 @@ export const AGGREGATOR_KEY = 'sk-aggregator-key'
 
 export async function startUpstreams(): Promise<Upstreams> {
   const [aggregator, openai, groq, anthropic] = await Promise.all([
-    startStandin({ flavour: 'aggregator' }),
-    startStandin(),
-    startStandin({ flavour: 'groq' }),
-    startAnthropicStandin(),
+    startFakeProvider({ flavour: 'aggregator' }),
+    startFakeProvider(),
+    startFakeProvider({ flavour: 'groq' }),
+    startFakeAnthropic(),
   ])
   const all = [aggregator, openai, groq, anthropic]
   return {
@@ -45,10 +45,10 @@ export async function startUpstreams(): Promise<Upstreams> {
       ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
     },
     reset() {
-      for (const standin of all) standin.reset()
+      for (const fakeProvider of all) fakeProvider.reset()
     },
     async stop() {
-      await Promise.all(all.map(standin => standin.stop()))
+      await Promise.all(all.map(fakeProvider => fakeProvider.stop()))
     },
   }
 }

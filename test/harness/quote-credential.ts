@@ -7,7 +7,7 @@ const everyOther = (text: string, write: (character: string) => string) =>
   [...text].map((character, at) => (at % 2 === 0 ? write(character) : character)).join('')
 
 /** Each encoding is valid within a JSON string. */
-export const SPELLINGS: Record<string, (secret: string) => string> = {
+export const ENCODINGS: Record<string, (secret: string) => string> = {
   plain: secret => secret,
   'behind Bearer': secret => `Bearer ${secret}`,
   'escaped in part': secret => everyOther(secret, inJson),

@@ -3,9 +3,9 @@
  * receives it.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 const REQUEST = {
   custom_id: '1',
@@ -64,12 +64,12 @@ const BAD: Record<string, [content: string | Uint8Array, line: number]> = {
 }
 
 describeEmbedded('files of a batch', backend => {
-  let upstream: Standin
+  let upstream: FakeProvider
   let proxy: TestProxy
   let key: string
 
   beforeAll(async () => {
-    upstream = await startStandin()
+    upstream = await startFakeProvider()
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
     proxy = await startProxy({ stores: await backend.open(), environment })
     key = await proxy.createKey({ type: 'project' })

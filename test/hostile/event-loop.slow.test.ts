@@ -1,7 +1,7 @@
 /** The largest bodies at every path that accepts one: none blocks the event loop for long while other requests wait. */
 import { expect, inject, test } from 'vitest'
 import { tieToTests } from '../faults/servers.ts'
-import { endAfterFile } from '../harness/left-processes.ts'
+import { endAfterFile } from '../harness/child-processes.ts'
 import { LARGEST_BODIES } from './event-loop/largest-bodies.ts'
 
 const ROW = /^\| (door: .+|reading .+) \| ([\d., ]+) \| (\d+) /gm

@@ -12,9 +12,9 @@ import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts
 import { type RawPart, sendRaw } from '../integration/hostile/raw-http.ts'
 
 const PORTS = { proxy: findFreePort(), dashboard: findFreePort(), metrics: findFreePort() }
-type Door = keyof typeof PORTS
+type EndpointCase = keyof typeof PORTS
 /** For each port, a path that responds and a path that accepts a body. */
-const DOORS: Record<Door, { fine: string; path: string }> = {
+const ENDPOINT_CASES: Record<EndpointCase, { fine: string; path: string }> = {
   proxy: { fine: '/v1/health', path: '/v1/chat/completions' },
   dashboard: { fine: '/dashboard/api/login-options', path: '/dashboard/api/login' },
   metrics: { fine: '/metrics', path: '/metrics' },
@@ -164,15 +164,15 @@ const ATTACKS: Record<string, Attack> = {
  * The start of a request that a client continues byte by byte, and the time limit. Bun limits the head of the first and of the next
  * request.
  */
-const SLOW: Record<string, { begins: (door: Door) => string; withinSeconds: number }> = {
+const SLOW: Record<string, { begins: (door: EndpointCase) => string; withinSeconds: number }> = {
   'a first head': { begins: () => '', withinSeconds: 12 },
   'the head of a next request': {
-    begins: door => `GET ${DOORS[door].fine} HTTP/1.1\r\nHost: x\r\n\r\n`,
+    begins: door => `GET ${ENDPOINT_CASES[door].fine} HTTP/1.1\r\nHost: x\r\n\r\n`,
     withinSeconds: 60,
   },
   'a body': {
     begins: door =>
-      `POST ${DOORS[door].path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n{"model":"`,
+      `POST ${ENDPOINT_CASES[door].path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n{"model":"`,
     withinSeconds: 60,
   },
 }
@@ -216,9 +216,9 @@ describe('malformed framing', () => {
     await rm(dataDir, { recursive: true, force: true })
   })
 
-  describe.each(Object.keys(PORTS) as Door[])('at the port of %s', door => {
+  describe.each(Object.keys(PORTS) as EndpointCase[])('at the port of %s', door => {
     const port = PORTS[door]
-    const { fine, path } = DOORS[door]
+    const { fine, path } = ENDPOINT_CASES[door]
     const farewell = `GET ${fine} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
 
     test.each(Object.entries(ATTACKS))('%s', async (_, { requests, parts }) => {
@@ -240,7 +240,7 @@ describe('malformed framing', () => {
   })
 
   test('disconnects a client that sends byte by byte', async () => {
-    const cases = (Object.keys(PORTS) as Door[]).flatMap(door =>
+    const cases = (Object.keys(PORTS) as EndpointCase[]).flatMap(door =>
       Object.entries(SLOW).flatMap(([what, slow]) => PAUSES_MS.map(pauseMs => ({ door, what, pauseMs, ...slow }))),
     )
     const late = await Promise.all(

@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { workerPool } from '../../src/event-loop/worker-pool.ts'
+import type { AnswerScenario } from '../fake-provider/scenario.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import type { AnswerScenario } from '../standin/scenario.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 interface LongInput {
   path: string
@@ -149,12 +149,12 @@ const INPUTS: Record<string, LongInput> = {
 }
 
 describeEmbedded('long input', backend => {
-  let upstream: Standin
+  let upstream: FakeProvider
   let proxy: TestProxy
   let keys: { project: string; test: string }
 
   beforeAll(async () => {
-    upstream = await startStandin()
+    upstream = await startFakeProvider()
     proxy = await startProxy({
       stores: await backend.open(),
       environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },

@@ -3,13 +3,13 @@
  * exactly.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { RecordedRequest } from '../fake-provider/recording.ts'
+import type { Scenario } from '../fake-provider/scenario.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import type { RecordedRequest } from '../standin/recording.ts'
-import type { Scenario } from '../standin/scenario.ts'
 
 const MOST_CALLS = 2
 const LEFT = 5

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
 import { type CacheSearch, searchCacheBatch } from '../../src/postgres/search-cache.ts'
 import { addPromptVectors, storeCachedResponses } from '../../src/postgres/store-cached-responses.ts'
-import { answerTo, makeProject, makeSpace, rewordingOf, sha256, vectorOf } from '../harness/answers.ts'
 import { describeBackends } from '../harness/backends.ts'
+import { answerTo, makeProject, makeSpace, rewordingOf, sha256, vectorOf } from '../harness/cached-responses.ts'
 
 type Compared = NonNullable<CacheSearch['semantic']>
 

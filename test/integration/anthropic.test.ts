@@ -10,27 +10,27 @@ import { createClientStream } from '../../src/pipeline/response/client-stream.ts
 import { createAnthropicProvider } from '../../src/providers/anthropic/create-anthropic-provider.ts'
 import { createConnectionProbe } from '../../src/providers/call-upstream.ts'
 import type { Endpoint, Provider, UpstreamResponse } from '../../src/providers/upstream.ts'
+import { type FakeAnthropic, startFakeAnthropic } from '../fake-anthropic/server.ts'
 import { post } from '../harness/client.ts'
 import { freeRecorder } from '../harness/free-recorder.ts'
-import { type AnthropicStandin, startAnthropicStandin } from '../standin-anthropic/server.ts'
 
-const KEY = 'sk-ant-standin'
+const KEY = 'sk-ant-fake'
 const PIXEL = 'data:image/png;base64,iVBORw0KGgo='
 const QUESTION: ChatCompletionMessageParam[] = [{ role: 'user', content: 'Why?' }]
 
-let standin: AnthropicStandin
+let fakeProvider: FakeAnthropic
 let proxy: ReturnType<typeof serve>
 let client: OpenAI
 
 beforeAll(async () => {
-  standin = await startAnthropicStandin({ apiKey: KEY })
-  proxy = serve(createProvider(standin.baseUrl))
+  fakeProvider = await startFakeAnthropic({ apiKey: KEY })
+  proxy = serve(createProvider(fakeProvider.baseUrl))
   client = new OpenAI({ baseURL: `http://127.0.0.1:${proxy.port}/v1`, apiKey: 'lgw_proj_client', maxRetries: 0 })
 })
-beforeEach(() => standin.reset())
+beforeEach(() => fakeProvider.reset())
 afterAll(async () => {
   await proxy.stop(true)
-  await standin.stop()
+  await fakeProvider.stop()
 })
 
 function createProvider(baseUrl: string, apiKey = KEY): Provider {
@@ -103,7 +103,7 @@ function relay({ status, headers, body }: UpstreamResponse, dropUsage: boolean):
 }
 
 function lastBody(): Record<string, unknown> {
-  return standin.requests.at(-1)?.body as Record<string, unknown>
+  return fakeProvider.requests.at(-1)?.body as Record<string, unknown>
 }
 
 const TOOLS: ChatCompletionTool[] = ['get_weather', 'get_time'].map(name => ({
@@ -142,7 +142,7 @@ describe('a conversation with an image', () => {
   })
 
   test('is streamed chunk by chunk, with usage at the end', async () => {
-    standin.scriptOnce({ kind: 'answer', pings: true })
+    fakeProvider.scriptOnce({ kind: 'answer', pings: true })
     const sent = { model: 'claude-opus-5-5', messages }
     const stream = await client.chat.completions.create({
       ...sent,
@@ -168,16 +168,16 @@ describe('headers', () => {
       )
       .withResponse()
     await client.chat.completions.create({ model: 'claude-haiku-4-5', messages: QUESTION })
-    const [sampled, current] = standin.requests.map(request => request.headers)
+    const [sampled, current] = fakeProvider.requests.map(request => request.headers)
     expect(sampled).toMatchObject({ 'x-api-key': KEY, 'anthropic-version': '2023-06-01', 'anthropic-beta': 'b' })
     expect(sampled).not.toHaveProperty('authorization')
     expect(current).toMatchObject({ 'anthropic-version': '2026-10-21' })
     expect(response.headers.get('anthropic-ratelimit-requests-remaining')).toBe('3999')
-    expect(response.headers.get('x-upstream-request-id')).toMatch(/^req_standin/)
+    expect(response.headers.get('x-upstream-request-id')).toMatch(/^req_fake/)
   })
 
   test.each(['', '/', '/v1', '/v1/'])('the base address may end in %j', async end => {
-    const provider = createProvider(`${standin.baseUrl}${end}`)
+    const provider = createProvider(`${fakeProvider.baseUrl}${end}`)
     const body = { model: 'claude-opus-5-5', messages: QUESTION }
     const signal = new AbortController().signal
     const sent = {
@@ -210,8 +210,8 @@ describe('streamed parallel calls and their results', () => {
     expect(first.choices[0]?.finish_reason).toBe('tool_calls')
     const message = first.choices[0]?.message
     expect(message?.tool_calls).toMatchObject([
-      { type: 'function', function: { name: 'get_weather', arguments: '{"city":"standin"}' } },
-      { type: 'function', function: { name: 'get_time', arguments: '{"city":"standin"}' } },
+      { type: 'function', function: { name: 'get_weather', arguments: '{"city":"fakeProvider"}' } },
+      { type: 'function', function: { name: 'get_time', arguments: '{"city":"fakeProvider"}' } },
     ])
     if (message) messages.push(message)
     for (const call of message?.tool_calls ?? []) {
@@ -270,7 +270,7 @@ describe('streamed parallel calls and their results', () => {
       `{"model":"claude-opus-5-5","messages":[{"role":"user","content":"Why?"}],"tools":[${tool}]}`,
     )
     expect(answer.status).toBe(200)
-    expect(standin.requests[0]?.bodyText).toContain(bound)
+    expect(fakeProvider.requests[0]?.bodyText).toContain(bound)
   })
 
   test('legacy functions are called and return in their form', async () => {
@@ -296,12 +296,12 @@ describe('structured output', () => {
       messages: QUESTION,
       response_format: { type: 'json_schema', json_schema: { name: 'trip', strict: true, schema } },
     })
-    expect(JSON.parse(answer.choices[0]?.message.content ?? '')).toEqual({ city: 'standin', day: 1 })
+    expect(JSON.parse(answer.choices[0]?.message.content ?? '')).toEqual({ city: 'fakeProvider', day: 1 })
   })
 
   test('is bare JSON, plain and streamed, although the model fenced it', async () => {
     const content = [{ type: 'text' as const, text: '```json\n{"a": [1, 2]}\n```', citations: null }]
-    standin.script({ kind: 'answer', content })
+    fakeProvider.script({ kind: 'answer', content })
     const sent = { model: 'claude-opus-5-5', messages: QUESTION, response_format: { type: 'json_object' as const } }
     const plain = await client.chat.completions.create(sent)
     expect(plain.choices[0]?.message.content).toBe('{"a": [1, 2]}')
@@ -313,7 +313,7 @@ describe('structured output', () => {
 describe('a response that ends otherwise', () => {
   test('a refusal is one to OpenAI’s clients, plain and streamed', async () => {
     const stopDetails = { type: 'refusal' as const, category: 'cyber' as const, explanation: 'That could do harm.' }
-    standin.script({ kind: 'answer', content: [], stopReason: 'refusal', stopDetails })
+    fakeProvider.script({ kind: 'answer', content: [], stopReason: 'refusal', stopDetails })
     const plain = await client.chat.completions.create({ model: 'claude-opus-5-5', messages: QUESTION })
     const expected = { finish_reason: 'content_filter', message: { content: null, refusal: 'That could do harm.' } }
     expect(plain.choices[0]).toMatchObject(expected)
@@ -347,7 +347,13 @@ describe('an error before the first chunk', () => {
     [500, 'api_error', OpenAI.InternalServerError],
     [529, 'overloaded_error', OpenAI.InternalServerError],
   ])('%i %s is the client’s own error', async (status, type, kind) => {
-    standin.script({ kind: 'error', status, type, message: 'As Anthropic put it.', headers: { 'retry-after': '3' } })
+    fakeProvider.script({
+      kind: 'error',
+      status,
+      type,
+      message: 'As Anthropic put it.',
+      headers: { 'retry-after': '3' },
+    })
     for (const stream of [false, true]) {
       const error = await client.chat.completions.create({ ...sent, stream }).then(
         () => null,
@@ -366,15 +372,15 @@ describe('an error before the first chunk', () => {
       type: 'overloaded_error',
       headers: { 'retry-after-ms': '1' },
     } as const
-    standin.scriptOnce(overload, { kind: 'errorInStream', afterEvents: 0, type: 'overloaded_error' })
+    fakeProvider.scriptOnce(overload, { kind: 'errorInStream', afterEvents: 0, type: 'overloaded_error' })
     const patient = client.withOptions({ maxRetries: 2 })
     const content = await patient.chat.completions.stream(sent).finalContent()
     expect(content).toContain('Answer to')
-    expect(standin.counts.total).toBe(3)
+    expect(fakeProvider.counts.total).toBe(3)
   })
 
   test('a stream that begins with an error has its status', async () => {
-    standin.script({ kind: 'errorInStream', afterEvents: 0, type: 'overloaded_error', message: 'Overloaded' })
+    fakeProvider.script({ kind: 'errorInStream', afterEvents: 0, type: 'overloaded_error', message: 'Overloaded' })
     await expect(client.chat.completions.create({ ...sent, stream: true })).rejects.toMatchObject({
       status: 529,
       code: 'overloaded',
@@ -385,7 +391,7 @@ describe('an error before the first chunk', () => {
     const error = client.chat.completions.create({ ...sent, n: 2 })
     await expect(error).rejects.toBeInstanceOf(OpenAI.BadRequestError)
     await expect(error).rejects.toMatchObject({ param: 'n' })
-    expect(standin.counts.total).toBe(0)
+    expect(fakeProvider.counts.total).toBe(0)
   })
 
   test('what Anthropic itself rejects is its own 400', async () => {
@@ -419,12 +425,12 @@ describe('an error before the first chunk', () => {
     [{ kind: 'raw', status: 200, headers: { 'content-type': 'application/json' }, body: '{"type":"mess' }, 502],
     [{ kind: 'raw', status: 503, headers: { 'content-type': 'text/html' }, body: '<html>' }, 503],
   ] as const)('%j is reported with status %i', async (scenario, status) => {
-    standin.script(scenario)
+    fakeProvider.script(scenario)
     await expect(client.chat.completions.create(sent)).rejects.toMatchObject({ status })
   })
 
   test('waits for a slow first byte, up to the limit', async () => {
-    standin.script({ kind: 'answer', firstByteDelayMs: 150 })
+    fakeProvider.script({ kind: 'answer', firstByteDelayMs: 150 })
     expect((await client.chat.completions.create(sent)).choices).toHaveLength(1)
   })
 })
@@ -444,7 +450,7 @@ describe('an error after the first chunk', () => {
   }
 
   test('of Anthropic is thrown where the stream is read, with its message', async () => {
-    standin.script({ kind: 'errorInStream', afterEvents: 8, type: 'overloaded_error', message: 'Overloaded' })
+    fakeProvider.script({ kind: 'errorInStream', afterEvents: 8, type: 'overloaded_error', message: 'Overloaded' })
     const { said, error } = await readUntilError()
     expect(said).toMatch(/^Answer to/)
     expect(error).toBeInstanceOf(OpenAI.APIError)
@@ -460,16 +466,16 @@ describe('an error after the first chunk', () => {
     [{ kind: 'endEarly', after: 8 }, 'before it was whole'],
     [{ kind: 'hang', after: 8 }, 'timed out'],
   ] as const)('%j is never treated as the end', async (scenario, message) => {
-    standin.script(scenario)
+    fakeProvider.script(scenario)
     const { said, error } = await readUntilError()
     expect(said).toMatch(/^Answer to/)
     expect(error).toMatchObject({ message: expect.stringContaining(message) })
   })
 
   test('a client that disconnects ends Anthropic’s work', async () => {
-    standin.script({ kind: 'answer', eventPauseMs: 50 })
+    fakeProvider.script({ kind: 'answer', eventPauseMs: 50 })
     const stream = await client.chat.completions.create(sent)
     for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break
-    await expect.poll(() => standin.counts.aborted).toBe(1)
+    await expect.poll(() => fakeProvider.counts.aborted).toBe(1)
   })
 })

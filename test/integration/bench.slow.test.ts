@@ -9,7 +9,7 @@ import { startForwarder, startUpstream, type Target, type Upstream } from '../..
 import { describeReal } from '../harness/backends.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
 import { runAsAdmin } from '../harness/run-as-admin.ts'
-import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -93,7 +93,7 @@ describeReal('a benchmark that is killed', backend => {
   /** Starts a benchmark that would take minutes, and waits until its first scenario is measured. */
   async function startBench() {
     const { databaseUrl, redisUrl } = await backend.open()
-    const out = join(temporaryFolder(), 'bench.json')
+    const out = join(createTemporaryDirectory(), 'bench.json')
     const options = ['--scenarios', 'exact,miss-off', '--connections', '2', '--seconds', '0.5', '--warm-up', '0.5']
     const bench = Bun.spawn(
       [

@@ -12,13 +12,13 @@ import type { ReservationRequest } from '../../src/postgres/spending.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { readBudgetMetrics } from '../../src/telemetry/gauges.ts'
-import { askAtOnce } from '../harness/ask-at-once.ts'
 import { describeBackends, describeOnce, type Stores } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { type ProxyOptions, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { sendSimultaneously } from '../harness/send-simultaneously.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 let upstreams: Upstreams
@@ -108,7 +108,7 @@ describeBackends('budgets', backend => {
       const most = mostUsd(plain('Number 100?'))
       const budget = await setBudget((await recordedUsd()) + most * 5.5)
       const askEither = (n: number) => ask(n % 2 ? others : impatient, key, plain(`Number ${100 + n}?`))
-      const answers = await askAtOnce(upstreams.openai, 40, askEither)
+      const answers = await sendSimultaneously(upstreams.openai, 40, askEither)
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
       const refused = answers.filter(({ status }) => status === 429)
       expect(refused).toHaveLength(35)
@@ -281,7 +281,7 @@ describeBackends('budgets', backend => {
       await proxy.query(`select set_spend_alert(null, 1e-9, '{ops@example.org}')`)
       await proxy.query(`select add_webhook('${other}', 'https://127.0.0.1:1/', '{budget.threshold}', '')`)
       const askWithEither = (n: number) => ask(impatient, n % 2 ? otherKey : key, plain(`Number ${100 + n}?`))
-      const answers = await askAtOnce(upstreams.openai, 20, askWithEither)
+      const answers = await sendSimultaneously(upstreams.openai, 20, askWithEither)
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
       expect(answers.find(({ status }) => status === 429)?.json.error.message).toContain(
         'in total for this organization',
@@ -323,7 +323,7 @@ describeBackends('budgets', backend => {
     expect((await other).status).toBe(200)
   })
 
-  const DOORS: Record<string, Record<string, unknown>> = {
+  const ENDPOINT_CASES: Record<string, Record<string, unknown>> = {
     '/chat/completions': plain('Once?'),
     '/completions': { model: 'gpt-3.5-turbo-instruct', prompt: 'Once' },
     '/responses': { model: MODEL, input: 'Once' },
@@ -339,7 +339,7 @@ describeBackends('budgets', backend => {
       kind === 'endpoint' ? path.slice('/v1'.length) : [],
     ),
     ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/${operation}`),
-  ].filter(path => !(path in DOORS) && path !== '/moderations')
+  ].filter(path => !(path in ENDPOINT_CASES) && path !== '/moderations')
 
   test.each(draw(OTHER_DOORS))('no request passes %s without money, or without a price', async path => {
     await setBudget(0)
@@ -352,7 +352,7 @@ describeBackends('budgets', backend => {
     expect(calls).toEqual([])
   })
 
-  test.each(draw(Object.entries(DOORS)))('no request passes %s without money', async (path, body) => {
+  test.each(draw(Object.entries(ENDPOINT_CASES)))('no request passes %s without money', async (path, body) => {
     await setBudget(0)
     const { status, json } = await readAnswer(await post(proxy, key, path, body))
     expect([status, json.error.code ?? json.error.type]).toEqual([

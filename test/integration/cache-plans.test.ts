@@ -6,8 +6,8 @@ import type { Database } from '../../src/postgres/database.ts'
 import { searchCache } from '../../src/postgres/search-cache.ts'
 import { storeCachedResponses } from '../../src/postgres/store-cached-responses.ts'
 import { encodeValue, toByteaList, WIRE_TYPES } from '../../src/postgres/wire-format.ts'
-import { answerTo, makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/answers.ts'
 import { describeReal } from '../harness/backends.ts'
+import { answerTo, makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/cached-responses.ts'
 import { queriesOf } from '../harness/queries.ts'
 
 const PROJECTS = 300

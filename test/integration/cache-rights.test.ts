@@ -1,9 +1,9 @@
 /** Rights to judge, refresh and purge, as in the table of docs/sharing.md. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { type Answer, ask, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 import { addUser, issueAdminKey, logIn, send } from './admin/people.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
@@ -15,15 +15,15 @@ const REFRESH = ['any', 'none']
 
 describeBackends('rights to judge, refresh and purge', backend => {
   let proxy: TestProxy
-  let standin: Standin
+  let fakeProvider: FakeProvider
   let project: string
   let key: string
   let testKey: string
   let rootKey: string
 
   beforeAll(async () => {
-    standin = await startStandin({ flavour: 'aggregator' })
-    const environment = { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
+    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
+    const environment = { AGGREGATOR_BASE_URL: fakeProvider.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
     proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment })
     await addUser(proxy, 'root@example.org', 'owner')
     rootKey = await issueAdminKey(proxy, 'root@example.org')
@@ -33,7 +33,7 @@ describeBackends('rights to judge, refresh and purge', backend => {
     key = await proxy.createKey({ project, type: 'project', settings: OPEN })
     testKey = await proxy.createKey({ project, type: 'test' })
   })
-  afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
+  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   const set = (setting: string, value: string) =>
     proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)

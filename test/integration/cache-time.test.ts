@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 const A_DAY_MS = 86_400_000
 
 describeBackends('lifetime of cached responses', backend => {
-  let upstream: Standin
+  let upstream: FakeProvider
   let proxy: TestProxy
 
   beforeAll(async () => {
-    upstream = await startStandin({ flavour: 'aggregator' })
+    upstream = await startFakeProvider({ flavour: 'aggregator' })
     proxy = await startProxy({
       stores: await backend.open(),
       environment: {

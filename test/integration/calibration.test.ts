@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { makeProject } from '../harness/answers.ts'
 import { describeBackends } from '../harness/backends.ts'
+import { makeProject } from '../harness/cached-responses.ts'
 
 interface Row {
   difference: string

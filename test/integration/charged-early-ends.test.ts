@@ -1,11 +1,11 @@
 /** Charges for responses that end early: at least what the provider bills, and at most one and a half times that. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { RecordedRequest } from '../fake-provider/recording.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { type ProxyOptions, startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import type { RecordedRequest } from '../standin/recording.ts'
 
 /** US dollars per million tokens, of input and of output. */
 const PRICES: Record<string, [input: number, output: number]> = {

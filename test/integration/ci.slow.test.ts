@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { bareEnvironment } from '../harness/bare-environment.ts'
-import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const FOLDER = temporaryFolder()
+const FOLDER = createTemporaryDirectory()
 
 const CONFIG = `export default { test: { pool: 'threads', isolate: false, maxWorkers: 2, include: ['*.test.ts'] } }`
 const PASSES = `test('passes', () => {})`

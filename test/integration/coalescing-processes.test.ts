@@ -2,20 +2,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { decodeMessage, MESSAGE_KINDS } from '../../src/pipeline/coalescing/messages.ts'
 import type { ProcessBus } from '../../src/stores/redis/process-bus.ts'
 import { createMetrics, type Metrics, mergeSnapshots } from '../../src/telemetry/metrics.ts'
+import type { Scenario } from '../fake-provider/scenario.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeReal, openBus } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { type Answer, ask, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { createRandom } from '../harness/random.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import type { Scenario } from '../standin/scenario.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 const PROCESSES = 4
 
 /** Each proxy here has its own bus, as each process has, so they communicate through Redis only. */
 describeReal('identical requests in flight over several proxies', backend => {
-  let upstream: Standin
+  let upstream: FakeProvider
   let key: string
   const proxies: TestProxy[] = []
   const measured: Metrics[] = []
@@ -24,7 +24,7 @@ describeReal('identical requests in flight over several proxies', backend => {
   const followers = new Set<string>()
 
   beforeAll(async () => {
-    upstream = await startStandin()
+    upstream = await startFakeProvider()
     const stores = await backend.open()
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
     for (let i = 0; i < PROCESSES; i++) {

@@ -1,24 +1,24 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
+import type { Scenario } from '../fake-provider/scenario.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import type { Scenario } from '../standin/scenario.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 /** A delay that is long enough for an admitted request to join. */
 const JOINED = { firstByteDelayMs: 100 }
 
 describeOnce('identical requests in flight', backend => {
-  let upstream: Standin
+  let upstream: FakeProvider
   let proxy: TestProxy
   let key: string
 
   beforeEach(async () => {
     if (proxy) await Promise.all([proxy.stop(), upstream.stop()])
-    upstream = await startStandin()
+    upstream = await startFakeProvider()
     // Retries are off, so that each shared call is one upstream call.
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
     proxy = await startProxy({ stores: await backend.open(), environment })

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 describeBackends('hits that other scopes would have had', backend => {
   let proxy: TestProxy
-  let standin: Standin
+  let fakeProvider: FakeProvider
 
   beforeAll(async () => {
-    standin = await startStandin({ flavour: 'aggregator' })
-    const environment = { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
+    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
+    const environment = { AGGREGATOR_BASE_URL: fakeProvider.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
     proxy = await startProxy({ stores: await backend.open(), environment })
   })
-  afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
+  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   async function compare(project: string) {
     await proxy.settle()

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { openAccounts } from '../faults/accounts.ts'
 import { type BurstAnswer, sendBurst } from '../faults/burst.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
@@ -7,7 +8,6 @@ import { type Backend, describeBackends, type Stores } from '../harness/backends
 import { ask } from '../harness/client.ts'
 import { startProxy } from '../harness/proxy.ts'
 import { queriesOf } from '../harness/queries.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 interface Service {
   /** The proxies that receive requests in turn. */
@@ -48,16 +48,19 @@ function countByMessage(answers: readonly BurstAnswer[]): Record<string, number>
 describeBackends('concurrent requests', backend => {
   let stores: Stores
   let service: Service
-  let standin: Standin
+  let fakeProvider: FakeProvider
 
   beforeAll(async () => {
     stores = await backend.open()
-    standin = await startStandin({ flavour: 'aggregator', keepsRequests: false })
-    service = await startService(backend, stores, { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'k' })
+    fakeProvider = await startFakeProvider({ flavour: 'aggregator', keepsRequests: false })
+    service = await startService(backend, stores, {
+      AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
+      AGGREGATOR_API_KEY: 'k',
+    })
   })
   afterAll(async () => {
     await service?.stop()
-    await standin?.stop()
+    await fakeProvider?.stop()
   })
 
   const accounts = () => openAccounts(stores.database)

@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import { callFunction } from '../../src/postgres/call.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeReal } from '../harness/backends.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
-import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const DATA_DIR = temporaryFolder()
+const DATA_DIR = createTemporaryDirectory()
 const [PORT, PG_PORT] = [findFreePort(), findFreePort()]
 const ENVIRONMENT: Record<string, string> = {
   ...bareEnvironment(),
@@ -26,9 +26,9 @@ const ENVIRONMENT: Record<string, string> = {
 
 let testKey = ''
 let server: Bun.Subprocess | null = null
-let aggregator: Standin
+let aggregator: FakeProvider
 beforeAll(async () => {
-  aggregator = await startStandin({ flavour: 'aggregator' })
+  aggregator = await startFakeProvider({ flavour: 'aggregator' })
   ENVIRONMENT.AGGREGATOR_BASE_URL = aggregator.baseUrl
 })
 afterAll(async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import type { RecordedRequest } from '../fake-provider/recording.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { type Addressed, type Answer, ask, post, readAnswer } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import type { RecordedRequest } from '../standin/recording.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 const model = 'openai/text-embedding-3-small'
 
@@ -42,7 +42,7 @@ function answerWith(vectors: unknown[], fields: Fields = {}): string[] {
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 describeOnce('embeddings', backend => {
-  let upstream: Standin
+  let upstream: FakeProvider
   let proxy: TestProxy
   let key: string
 
@@ -64,7 +64,7 @@ describeOnce('embeddings', backend => {
 
   beforeEach(async () => {
     if (proxy) await Promise.all([proxy.stop(), upstream.stop()])
-    upstream = await startStandin()
+    upstream = await startFakeProvider()
     await start()
   })
   afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))

@@ -133,7 +133,7 @@ describeOnce('an upstream’s error', backend => {
     proxy = await startProxy({ stores, environment: { ...upstreams.environment, ...once } })
     key = await proxy.createKey({ type: 'project', project: 'shared' })
     ownKey = await proxy.createKey({ type: 'project', project: 'own' })
-    await storeKey(stores, 'own', 'anthropic', 'sk-ant-standin')
+    await storeKey(stores, 'own', 'anthropic', 'sk-ant-fake')
   })
   afterAll(async () => {
     await proxy.stop()

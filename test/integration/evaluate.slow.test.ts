@@ -2,9 +2,9 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, expect, inject, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
-import { makeProject } from '../harness/answers.ts'
 import { describeOnce } from '../harness/backends.ts'
-import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { makeProject } from '../harness/cached-responses.ts'
+import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 
 const script = fileURLToPath(new URL('../../scripts/evaluate/evaluate.ts', import.meta.url))
 
@@ -25,7 +25,7 @@ function counts(printed: string, name: string): number[] {
 }
 
 test('prints which labelled pairs are served, and what is wrong with a call', async () => {
-  const file = `${temporaryFolder()}/pairs.jsonl`
+  const file = `${createTemporaryDirectory()}/pairs.jsonl`
   const pairs = [
     { a: 'What is the capital of Peru?', b: 'Tell me the capital of Peru', label: 1, similarity: 0.9 },
     { a: 'How do I repair a flat tire?', b: 'How can I fix a flat tire?', label: 1, similarity: 0.96 },
@@ -43,7 +43,7 @@ test('prints which labelled pairs are served, and what is wrong with a call', as
 })
 
 test('prints a table for a directory, for each embedder', async () => {
-  const folder = temporaryFolder()
+  const folder = createTemporaryDirectory()
   await Bun.write(
     `${folder}/own.csv`,
     'a,b,label,similarity\nWhat is the capital of Peru?,Tell me the capital of Peru,1,0.9\n',

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { LookupExplanation } from '../../src/cache/explain.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { ask, get, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
 const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
@@ -12,13 +12,13 @@ const NEAR = { semantic_threshold: '0.5' }
 
 describeBackends('POST /v1/cache/explain', backend => {
   let proxy: TestProxy
-  let standin: Standin
+  let fakeProvider: FakeProvider
   let project: string
   let key: string
 
   beforeAll(async () => {
-    standin = await startStandin({ flavour: 'aggregator' })
-    const environment = { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
+    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
+    const environment = { AGGREGATOR_BASE_URL: fakeProvider.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
     proxy = await startProxy({ stores: await backend.open(), environment })
   })
   beforeEach(async () => {
@@ -26,9 +26,9 @@ describeBackends('POST /v1/cache/explain', backend => {
     key = await proxy.createKey({ project, type: 'project', settings: NEAR })
     await ask(proxy, key, QUESTION)
     await proxy.settle()
-    standin.reset()
+    fakeProvider.reset()
   })
-  afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
+  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   function askWhy(body: Record<string, unknown>, headers: Record<string, string> = {}): Promise<Response> {
     return post(proxy, key, '/cache/explain', body, { headers })
@@ -112,7 +112,7 @@ describeBackends('POST /v1/cache/explain', backend => {
     for (const words of [QUESTION, OTHER_WORDS, 'How do I boil an egg?']) await explain(words)
     await proxy.settle()
     expect(await counted()).toEqual(before)
-    expect(standin.requests).toEqual([])
+    expect(fakeProvider.requests).toEqual([])
   })
 
   test('rejects what is no request', async () => {
@@ -131,10 +131,10 @@ describeBackends('POST /v1/cache/explain', backend => {
     }
     await explain(OTHER_WORDS)
     expect(await counted(proxy)).toBe(1)
-    const embeddings = { EMBEDDER: 'api', EMBEDDINGS_BASE_URL: standin.baseUrl, EMBEDDINGS_API_KEY: 'k' }
+    const embeddings = { EMBEDDER: 'api', EMBEDDINGS_BASE_URL: fakeProvider.baseUrl, EMBEDDINGS_API_KEY: 'k' }
     const paid = await startProxy({
       stores: proxy.stores,
-      environment: { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'vendor-key', ...embeddings },
+      environment: { AGGREGATOR_BASE_URL: fakeProvider.baseUrl, AGGREGATOR_API_KEY: 'vendor-key', ...embeddings },
     })
     const body = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: UNPROVED }] }
     expect((await post(paid, key, '/cache/explain', body)).status).toBe(200)

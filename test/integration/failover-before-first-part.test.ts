@@ -1,5 +1,7 @@
 /** A stream that fails before its first text, reasoning or tool call is retried with a fallback; one that fails later is not. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Scenario as ClaudeScenario } from '../fake-anthropic/scenario.ts'
+import type { RawScenario, Scenario } from '../fake-provider/scenario.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
@@ -25,8 +27,6 @@ import {
 } from '../harness/provider-cases/write-bytes.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import type { RawScenario, Scenario } from '../standin/scenario.ts'
-import type { Scenario as ClaudeScenario } from '../standin-anthropic/scenario.ts'
 
 const ENDPOINTS: readonly Endpoint[] = ['chat', 'responses', 'messages']
 const WANTED = 'openai/gpt-4o-mini'

@@ -5,19 +5,19 @@ import { encodeMessage, MESSAGE_KINDS } from '../../src/pipeline/coalescing/mess
 import { callFunction } from '../../src/postgres/call.ts'
 import { installationPrefix } from '../../src/stores/redis/redis-store.ts'
 import { createEntrySigner, SIGNATURE_BYTES } from '../../src/stores/signed-store.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeReal, openBus } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 /** The position of the kind in a message, after the signature. */
 const JOIN_AT = SIGNATURE_BYTES
 const ID_LENGTH = 36
 
 describeReal('messages that another program publishes', backend => {
-  let upstream: Standin
+  let upstream: FakeProvider
   let key: string
   let prefix: string
   let forger: Redis
@@ -27,7 +27,7 @@ describeReal('messages that another program publishes', backend => {
   const received: { channel: string; message: Buffer }[] = []
 
   beforeAll(async () => {
-    upstream = await startStandin()
+    upstream = await startFakeProvider()
     const stores = await backend.open()
     prefix = installationPrefix(await callFunction(stores.database, 'installation_id', {}))
     forger = new Redis(stores.redisUrl ?? '')

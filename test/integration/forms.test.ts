@@ -1,8 +1,8 @@
 /** Forms that an upstream could read differently from the proxy: rejected before a provider is called. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 const part = (disposition: string, value: string) =>
   `--b\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${value}\r\n`
@@ -11,12 +11,12 @@ const MODEL = part('name="model"', 'openai/whisper-1')
 const LONG = ' '.repeat(9_000)
 
 describeEmbedded('forms', backend => {
-  let upstream: Standin
+  let upstream: FakeProvider
   let proxy: TestProxy
   let key: string
 
   beforeAll(async () => {
-    upstream = await startStandin({ flavour: 'aggregator' })
+    upstream = await startFakeProvider({ flavour: 'aggregator' })
     proxy = await startProxy({
       stores: await backend.open(),
       environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
 import { HOOK_SECRET } from '../harness/hook.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 const REFUSED: Record<string, readonly string[]> = {
   'a card number': [
@@ -31,7 +31,7 @@ const ALLOWED = [
 ]
 
 describeOnce('the hook of examples/', backend => {
-  let upstream: Standin
+  let upstream: FakeProvider
   let hook: Bun.Server<undefined>
   let proxy: TestProxy
   let stranger: TestProxy
@@ -42,7 +42,7 @@ describeOnce('the hook of examples/', backend => {
     const { default: served } = await import('../../examples/hook.ts')
     delete process.env.HOOK_SECRET
     hook = Bun.serve({ ...served, port: 0 })
-    upstream = await startStandin()
+    upstream = await startFakeProvider()
     const stores = await backend.open()
     const environment = {
       AGGREGATOR_BASE_URL: upstream.baseUrl,

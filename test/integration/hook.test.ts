@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { packExtras } from '../../src/formats/chat/provider-extras.ts'
 import { recordEntryPolicy } from '../../src/postgres/store-cached-responses.ts'
 import { createMetrics, formatExposition } from '../../src/telemetry/metrics.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { type Backend, describeBackends, describeReal, openBus } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { type Answer, ask, get, post, readAnswer } from '../harness/client.ts'
@@ -9,7 +10,6 @@ import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upst
 import { type Asked, startHook, type TestHook } from '../harness/hook.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { startStandin } from '../standin/server.ts'
 
 const CARD = '4111 1111 1111 1111'
 const MODEL = 'gpt-4o-mini'
@@ -592,7 +592,7 @@ async function closed({ proxy, hook, key }: Setup): Promise<void> {
 describeReal('a hook of several processes', backend => {
   test('what it rejected reaches no client of another process, and what passed there is known to have', async () => {
     const hook = startHook()
-    const upstream = await startStandin()
+    const upstream = await startFakeProvider()
     const stores = await backend.open()
     const opened = await Promise.all([openBus(stores), openBus(stores)])
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', ...hook.environment }

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Scenario } from '../fake-provider/scenario.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import type { Scenario } from '../standin/scenario.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 import { BAD_BODIES } from './hostile/bad-bodies.ts'
 import { BAD_FRAMING } from './hostile/bad-framing.ts'
 import { BAD_HEADERS } from './hostile/bad-headers.ts'
@@ -45,20 +45,20 @@ describeBackends('hostile requests', backend => {
   const keys = { test: '', project: '' }
   let proxy: TestProxy
   let small: TestProxy
-  let standin: Standin
+  let fakeProvider: FakeProvider
 
   beforeAll(async () => {
     const stores = await backend.open()
-    standin = await startStandin({ flavour: 'aggregator' })
-    standin.script({ kind: 'answer', content: 'Fine.', toolCalls: [] })
-    const environment = { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
+    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
+    fakeProvider.script({ kind: 'answer', content: 'Fine.', toolCalls: [] })
+    const environment = { AGGREGATOR_BASE_URL: fakeProvider.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
     proxy = await startProxy({ stores, log, environment })
     const limits = { MAX_BODY_BYTES: '4096', BODY_TIMEOUT_MS: '1500', TRUST_PROXY: '1' }
     small = await startProxy({ stores, log, environment: { ...environment, ...limits } })
     keys.test = await proxy.createKey({ project: 'acme', type: 'test' })
     keys.project = await proxy.createKey({ project: 'acme', type: 'project' })
   })
-  afterAll(() => Promise.all([proxy.stop(), small.stop(), standin.stop()]))
+  afterAll(() => Promise.all([proxy.stop(), small.stop(), fakeProvider.stop()]))
 
   async function send(request: HostileRequest, type: 'test' | 'project'): Promise<RawExchange> {
     const { port } = request.isForSmallProxy ? small : proxy
@@ -147,10 +147,10 @@ describeBackends('hostile requests', backend => {
       const key = await proxy.createKey({ type: 'project' })
       log.take()
       for (const stream of [false, true]) {
-        standin.scriptOnce(scenario)
+        fakeProvider.scriptOnce(scenario)
         await ask(proxy, key, chat({ stream }))
       }
-      expect(standin.counts.total).toBeGreaterThan(0)
+      expect(fakeProvider.counts.total).toBeGreaterThan(0)
       const lines = log.take()
       expect(lines.length).toBeGreaterThan(0)
       expect(lines.join('')).not.toContain(MARKER)
@@ -162,7 +162,7 @@ describeBackends('hostile requests', backend => {
         stores: proxy.stores,
         log,
         environment: {
-          AGGREGATOR_BASE_URL: standin.baseUrl,
+          AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
           AGGREGATOR_API_KEY: 'k',
           EMBEDDINGS_BASE_URL: `http://127.0.0.1:${embeddings.port}/v1`,
           EMBEDDINGS_API_KEY: MARKER,

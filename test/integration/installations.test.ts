@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { type Backend, describeReal, openBus } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 /** One database with its proxy and its provider. All installations share one Redis. */
 interface Installation {
   proxy: TestProxy
-  upstream: Standin
+  upstream: FakeProvider
   key: string
   close(): Promise<void>
 }
@@ -18,7 +18,7 @@ async function openInstallation(backend: Backend): Promise<Installation> {
   // Both installations have the same ids, so that only the installation's prefix distinguishes their names in Redis.
   await stores.database.runScript('truncate projects, api_keys restart identity cascade')
   const bus = await openBus(stores)
-  const upstream = await startStandin()
+  const upstream = await startFakeProvider()
   const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
   const proxy = await startProxy({ stores, environment, bus })
   await stores.database.runScript(`insert into plans values ('ten', 10, 1000, 1000, 10, 1000) on conflict do nothing`)

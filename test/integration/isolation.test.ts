@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { entryName } from '../../src/stores/fast-store.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { type Answer, ask, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 type Body = Record<string, unknown>
 
@@ -119,17 +119,17 @@ const FRESH: [string, string][] = [
 
 describeBackends('the cache', backend => {
   let proxy: TestProxy
-  let standin: Standin
+  let fakeProvider: FakeProvider
 
   beforeAll(async () => {
-    standin = await startStandin({ flavour: 'aggregator' })
+    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
     proxy = await startProxy({
       stores: await backend.open(),
-      environment: { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' },
+      environment: { AGGREGATOR_BASE_URL: fakeProvider.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' },
     })
   })
-  beforeEach(() => standin.reset())
-  afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
+  beforeEach(() => fakeProvider.reset())
+  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   /** Creates a project and one key of it. */
   async function openProject(type: 'project' | 'test' = 'project'): Promise<{ project: string; key: string }> {
@@ -162,7 +162,7 @@ describeBackends('the cache', backend => {
         await learn(key, body)
       }
       expect(found).toEqual(Object.fromEntries(Object.keys(DIFFERENT).map(name => [name, 'MISS'])))
-      expect(standin.counts.total).toBe(Object.keys(DIFFERENT).length)
+      expect(fakeProvider.counts.total).toBe(Object.keys(DIFFERENT).length)
     })
 
     test('and each has its own entry', async () => {
@@ -182,7 +182,7 @@ describeBackends('the cache', backend => {
         expect([name, await cacheOf(key, body)]).toEqual([name, 'HIT'])
       const colleague = await proxy.createKey({ project, type: 'project' })
       expect(await cacheOf(colleague, chat(), { 'user-agent': 'another', 'x-request-id': 'abc' })).toBe('HIT')
-      expect(standin.counts.total).toBe(1)
+      expect(fakeProvider.counts.total).toBe(1)
     })
 
     test('long texts that differ in half a surrogate pair alone never share', async () => {
@@ -228,7 +228,7 @@ describeBackends('the cache', backend => {
         expect([first.cache, second.cache]).toEqual(['MISS', 'HIT-SEMANTIC'])
         for (const { headers } of [first, second]) expect(headers.get('x-proxy-provider')).toBe(provider)
       }
-      expect(standin.counts.total).toBe(1)
+      expect(fakeProvider.counts.total).toBe(1)
     })
   })
 
@@ -245,11 +245,11 @@ describeBackends('the cache', backend => {
 
     test('nor at the same moment', async () => {
       const keys = await Promise.all([openProject(), openProject(), openProject()])
-      standin.script({ kind: 'answer', firstByteDelayMs: 100 })
+      fakeProvider.script({ kind: 'answer', firstByteDelayMs: 100 })
       const answers = await Promise.all(keys.map(({ key }) => ask(proxy, key, QUESTION)))
       expect(answers.map(({ cache }) => cache)).toEqual(['MISS', 'MISS', 'MISS'])
       expect(new Set(answers.map(({ json }) => json.id)).size).toBe(3)
-      expect(standin.counts.total).toBe(3)
+      expect(fakeProvider.counts.total).toBe(3)
     })
   })
 
@@ -298,7 +298,7 @@ describeBackends('the cache', backend => {
       const refused = await ask(proxy, key, QUESTION, onlyIfCached)
       expect(refused).toMatchObject({ status: 504, cache: 'MISS' })
       expect(refused.json.error).toMatchObject({ code: 'not_cached', param: 'Cache-Control' })
-      expect(standin.counts.total).toBe(0)
+      expect(fakeProvider.counts.total).toBe(0)
       await learn(key, QUESTION)
       expect(await cacheOf(key, QUESTION, onlyIfCached)).toBe('HIT')
       expect(await cacheOf(key, OTHER_WORDS, onlyIfCached)).toBe('HIT-SEMANTIC')
@@ -413,7 +413,7 @@ describeBackends('the cache', backend => {
     test('a response that calls a tool serves only the same question', async () => {
       const { key } = await openProject()
       const asking = (content: string) => chat({ messages: [user(content)], tools: [tool('look_up')] })
-      standin.script({ kind: 'answer', toolCalls: [{ name: 'look_up', arguments: {} }] })
+      fakeProvider.script({ kind: 'answer', toolCalls: [{ name: 'look_up', arguments: {} }] })
       await learn(key, asking(QUESTION))
       expect(await cacheOf(key, asking(QUESTION))).toBe('HIT')
       for (const words of [SAME_WORDS, OTHER_WORDS]) {
@@ -425,7 +425,7 @@ describeBackends('the cache', backend => {
   describe('stored entries', () => {
     test('contain no upstream’s error', async () => {
       const { key } = await openProject()
-      standin.scriptOnce({ kind: 'error', status: 400 })
+      fakeProvider.scriptOnce({ kind: 'error', status: 400 })
       const refused = await ask(proxy, key, QUESTION)
       const answered = await ask(proxy, key, QUESTION)
       expect([refused, answered].map(({ status, cache }) => [status, cache])).toEqual([
@@ -472,7 +472,7 @@ describeBackends('the cache', backend => {
       await proxy.query('delete from cache_entries')
       const fromFastStore: Answer = await ask(proxy, key, QUESTION)
       expect([fromFastStore.cache, fromFastStore.text]).toEqual(['HIT', first.text])
-      expect(standin.counts.total).toBe(1)
+      expect(fakeProvider.counts.total).toBe(1)
     })
   })
 })

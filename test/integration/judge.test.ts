@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Scenario } from '../fake-provider/scenario.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { type Answer, ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import type { Scenario } from '../standin/scenario.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
 const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
@@ -15,21 +15,21 @@ const verdict = (verdict: string): Scenario => ({ kind: 'answer', content: JSON.
 
 describeBackends('the judge', backend => {
   let proxy: TestProxy
-  let standin: Standin
+  let fakeProvider: FakeProvider
   let project: string
   let key: string
 
   beforeAll(async () => {
-    standin = await startStandin({ flavour: 'aggregator' })
+    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
     const environment = {
-      AGGREGATOR_BASE_URL: standin.baseUrl,
+      AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
       AGGREGATOR_API_KEY: 'vendor-key',
       UPSTREAM_MAX_RETRIES: '0',
     }
     proxy = await startProxy({ stores: await backend.open(), environment })
   })
   beforeEach(async () => {
-    standin.reset()
+    fakeProvider.reset()
     project = `p-${crypto.randomUUID().slice(0, 8)}`
     key = await proxy.createKey({ project, type: 'project' })
     for (const [setting, value] of [
@@ -44,7 +44,7 @@ describeBackends('the judge', backend => {
     }
     await learn(QUESTION)
   })
-  afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
+  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   const set = (setting: string, value: string) =>
     proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)
@@ -58,8 +58,8 @@ describeBackends('the judge', backend => {
 
   const modelOf = ({ body }: { body: unknown }) => (body as { model: string }).model
   const judgedAs = (scenario: Scenario) =>
-    standin.script(request => (modelOf(request) === JUDGE ? scenario : undefined))
-  const asksOfJudge = () => standin.requests.filter(request => modelOf(request) === JUDGE)
+    fakeProvider.script(request => (modelOf(request) === JUDGE ? scenario : undefined))
+  const asksOfJudge = () => fakeProvider.requests.filter(request => modelOf(request) === JUDGE)
   const decisionOf = ({ cache, headers }: Answer) => [cache, headers.get('x-proxy-cache-reason')]
   const spending = () =>
     proxy.query<{ pairs: number; usd: number }>(

@@ -6,6 +6,7 @@ import { callFunction } from '../../src/postgres/call.ts'
 import { listSealed, SEALED_CONTENTS, SEALED_SECRETS } from '../../src/postgres/sealed-rows.ts'
 import { createVault } from '../../src/providers/keys/vault.ts'
 import { decodeSealedText } from '../../src/stores/content-seal.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { describeReal, type Stores } from '../harness/backends.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
@@ -13,7 +14,6 @@ import { ask, get, post, readAnswer } from '../harness/client.ts'
 import { storeKey, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
 import { SEALED_COLUMNS } from '../harness/sealed-columns.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 const SERVER = fileURLToPath(new URL('../../src/process/server.ts', import.meta.url))
 const [before, now] = [TEST_ENCRYPTION_KEY, randomBytes(32).toString('base64')]
@@ -43,18 +43,18 @@ test('reseals everything that seal_answers seals', () => {
 })
 
 describeReal('a rotation of the encryption key', backend => {
-  let standin: Standin
+  let fakeProvider: FakeProvider
   let stores: Stores
   let environment: Record<string, string>
   let key: string
 
   beforeAll(async () => {
-    standin = await startStandin({ flavour: 'aggregator' })
+    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
     stores = await backend.open()
     environment = {
       DATABASE_URL: stores.databaseUrl ?? '',
       REDIS_URL: stores.redisUrl ?? '',
-      AGGREGATOR_BASE_URL: standin.baseUrl,
+      AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
       AGGREGATOR_API_KEY: 'k',
     }
     await callFunction(stores.database, 'create_project', { project: 'acme', plan: 'pro' })
@@ -62,7 +62,7 @@ describeReal('a rotation of the encryption key', backend => {
       await callFunction(stores.database, 'set_setting', { project: 'acme', setting, value })
     key = await callFunction(stores.database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'test' })
   })
-  afterAll(() => standin.stop())
+  afterAll(() => fakeProvider.stop())
 
   const start = (keys: Record<string, string>) => startProxyProcess({ ...environment, ...keys })
 

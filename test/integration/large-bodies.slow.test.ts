@@ -8,12 +8,12 @@ import { findFreePort, startProxyProcess, stop } from '../../scripts/bench/proce
 import { MAX_MAIN_THREAD_BYTES } from '../../src/event-loop/worker-pool.ts'
 import { callFunction } from '../../src/postgres/call.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { type Answer, ask } from '../harness/client.ts'
 import { embeddedUrl } from '../harness/embedded-url.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 import { askUnread } from './streaming/raw-client.ts'
 
 const KIB = 1024
@@ -54,12 +54,12 @@ const file = (data: string, filename = 'report.pdf'): Part => ({
 })
 
 describeOnce('requests with more than text', backend => {
-  let upstream: Standin
+  let upstream: FakeProvider
   let proxy: TestProxy
   let key: string
 
   beforeAll(async () => {
-    upstream = await startStandin()
+    upstream = await startFakeProvider()
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
     proxy = await startProxy({ stores: await backend.open(), environment })
     key = await proxy.createKey({ type: 'project', settings: { semantic_threshold: '0.5' } })
@@ -152,7 +152,7 @@ describeOnce('the memory of a proxy', backend => {
   // Where there are real stores, they are used alone: the embedded database's own memory varies.
   const isSpared = process.platform !== 'linux' || (inject('real') !== null && backend.name === 'embedded')
   let folder: string
-  let upstream: Standin
+  let upstream: FakeProvider
   let child: Subprocess
   let baseUrl: string
   let key: string
@@ -161,7 +161,7 @@ describeOnce('the memory of a proxy', backend => {
     if (isSpared) return
     const { database, databaseUrl, redisUrl } = await backend.open()
     folder = await mkdtemp(join(tmpdir(), 'model-proxy-bodies-'))
-    upstream = await startStandin({ keepsRequests: false })
+    upstream = await startFakeProvider({ keepsRequests: false })
     const [port, psqlPort] = [findFreePort(), findFreePort()]
     const environment = {
       DATABASE_URL: databaseUrl ?? '',

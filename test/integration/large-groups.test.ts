@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { searchCacheBatch } from '../../src/postgres/search-cache.ts'
-import { makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/answers.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
+import { makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/cached-responses.ts'
 import { queriesOf } from '../harness/queries.ts'
 
 /** More prompts than are compared one by one where a group has lists. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 const FIRST = 'How do I change the oil of a mower?'
 /** The first has the same normalized text, the second the same gist. */
@@ -17,7 +17,7 @@ const SOON = { timeout: 20_000 }
 
 /** Vectors are available only after `make`. All are equal. */
 describeBackends('vectors that are late', backend => {
-  let upstream: Standin
+  let upstream: FakeProvider
   let proxy: TestProxy | undefined
   let key: string
   let make: () => void = () => {}
@@ -26,7 +26,7 @@ describeBackends('vectors that are late', backend => {
     await stop()
     const { promise, resolve } = Promise.withResolvers<Float32Array>()
     make = () => resolve(Float32Array.of(1, 0))
-    upstream = await startStandin()
+    upstream = await startFakeProvider()
     proxy = await startProxy({
       stores: await backend.open(),
       environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' },

@@ -9,11 +9,11 @@ import { createLog } from '../../src/telemetry/log.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 import { writeTinyModel } from '../harness/tiny-model.ts'
 
 const OWN_MODEL = fileURLToPath(new URL('../../vendor/all-minilm-l6-v2/model.onnx', import.meta.url))
-const tiny = temporaryFolder()
+const tiny = createTemporaryDirectory()
 
 describeOnce('a local embedder', backend => {
   let proxy: TestProxy
@@ -98,7 +98,7 @@ describeOnce('a local embedder', backend => {
   })
 
   test('that does not load prevents the start, and the error names the variable', async () => {
-    const broken = temporaryFolder()
+    const broken = createTemporaryDirectory()
     await writeTinyModel(broken, { words: [] })
     await Bun.write(`${broken}/model.onnx`, 'no model')
     await expect(start({ EMBEDDINGS_PATH: broken })).rejects.toThrow(

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 /** Vectors of one topic have a cosine of 0.97, others of 0.2: an embedder that knows topics and nothing finer. */
 function vectorOf(text: string): number[] {
@@ -17,7 +17,7 @@ function vectorOf(text: string): number[] {
 
 describeBackends('an embedder of meaning', backend => {
   let embeddings: ReturnType<typeof Bun.serve>
-  let upstream: Standin
+  let upstream: FakeProvider
   let proxy: TestProxy
   let key: string
   const embedded: string[] = []
@@ -33,7 +33,7 @@ describeBackends('an embedder of meaning', backend => {
         return Response.json({ object: 'list', model, data, usage: { prompt_tokens: 1, total_tokens: 1 } })
       },
     })
-    upstream = await startStandin({ flavour: 'aggregator' })
+    upstream = await startFakeProvider({ flavour: 'aggregator' })
     proxy = await startProxy({
       stores: await backend.open(),
       environment: {

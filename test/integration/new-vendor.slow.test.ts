@@ -6,14 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import { callFunction } from '../../src/postgres/call.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
+import { type FakeAnthropic, startFakeAnthropic } from '../fake-anthropic/server.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
 import { ask } from '../harness/client.ts'
 import { TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
 import { embeddedUrl } from '../harness/embedded-url.ts'
-import { temporaryFolder } from '../harness/temporary-folder.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
-import { type AnthropicStandin, startAnthropicStandin } from '../standin-anthropic/server.ts'
+import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const COPIED = ['src', 'sql', 'scripts', 'package.json', 'tsconfig.json', 'bunfig.toml', 'test/harness']
@@ -26,11 +26,11 @@ values
     ('bolt', 'Bolt', 'https://api.bolt.example', 'anthropic', '{messages}', '{}', '{}', '{}', '^claude-', false, true, null, 11);`
 
 describe('a new vendor', () => {
-  const folder = temporaryFolder()
+  const folder = createTemporaryDirectory()
   const tree = join(folder, 'tree')
   const settings: Record<string, string> = { DATA_DIR: join(folder, 'data'), ENCRYPTION_KEY: TEST_ENCRYPTION_KEY }
-  let acme: Standin
-  let bolt: AnthropicStandin
+  let acme: FakeProvider
+  let bolt: FakeAnthropic
   let proxy: ProxyProcess
 
   /** Runs a command in the copy. Returns its output, or throws an error with all of it. */
@@ -49,7 +49,7 @@ describe('a new vendor', () => {
     for (const name of ['node_modules', 'vendor']) symlinkSync(join(ROOT, name), join(tree, name))
     writeFileSync(join(tree, 'sql/seed/006_vendors.sql'), ROWS)
     run([process.execPath, 'scripts/generate-types.ts'])
-    ;[acme, bolt] = await Promise.all([startStandin({ flavour: 'groq' }), startAnthropicStandin()])
+    ;[acme, bolt] = await Promise.all([startFakeProvider({ flavour: 'groq' }), startFakeAnthropic()])
     const port = String(findFreePort())
     const environment = {
       ACME_BASE_URL: acme.baseUrl,

@@ -11,7 +11,7 @@ import { bareEnvironment } from '../harness/bare-environment.ts'
 import { ask } from '../harness/client.ts'
 import { fillDataDir } from '../harness/fill-data-dir.ts'
 import { runAsAdmin } from '../harness/run-as-admin.ts'
-import { temporaryFolder } from '../harness/temporary-folder.ts'
+import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const SERVER = fileURLToPath(new URL('../../src/process/server.ts', import.meta.url))
@@ -180,7 +180,7 @@ function describeCommands(environment: () => Record<string, string>): void {
 }
 
 describe('on an embedded database', () => {
-  const dataDir = temporaryFolder()
+  const dataDir = createTemporaryDirectory()
   const environment = { DATA_DIR: dataDir, EMBEDDED_PG_PORT: String(findFreePort()), LOG_LEVEL: 'debug' }
   let proxy: ProxyProcess
   beforeAll(async () => {
@@ -225,7 +225,7 @@ describe.skipIf(!real)('on shared stores, as a plain owner of the database', () 
     environment = { DATABASE_URL: url.href, REDIS_URL: real?.redisUrl ?? '', DATA_DIR: join(temporary, 'none') }
   }, 120_000)
   afterAll(() => runAsAdmin(real?.adminUrl ?? '', `drop database ${name} with (force)`, `drop role ${role}`))
-  const temporary = temporaryFolder()
+  const temporary = createTemporaryDirectory()
 
   test.each([
     ['one process', '1'],

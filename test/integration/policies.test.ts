@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { type Answer, ask, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
 /** The first has the same normalized text. The second is verified to ask the same. The third is similar and not verified. */
@@ -17,21 +17,21 @@ const STORED_ALONE = { 'cache-control': 'only-if-cached' }
 
 describeBackends('a project', backend => {
   let proxy: TestProxy
-  let standin: Standin
+  let fakeProvider: FakeProvider
   let project: string
   let key: string
 
   beforeAll(async () => {
-    standin = await startStandin({ flavour: 'aggregator' })
-    const environment = { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
+    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
+    const environment = { AGGREGATOR_BASE_URL: fakeProvider.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
     proxy = await startProxy({ stores: await backend.open(), environment })
   })
   beforeEach(async () => {
-    standin.reset()
+    fakeProvider.reset()
     project = `p-${crypto.randomUUID().slice(0, 8)}`
     key = await proxy.createKey({ project, type: 'project', settings: NEAR })
   })
-  afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
+  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   const set = (setting: string, value: string) =>
     proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)
@@ -64,7 +64,7 @@ describeBackends('a project', backend => {
       await proxy.query('delete from cache_entries')
       const again = await ask(proxy, key, OTHER_WORDS)
       expect([first, reason]).toEqual(['HIT-SEMANTIC', 'verified'])
-      expect([decisionOf(again), standin.requests.length]).toEqual([[first, reason], 1])
+      expect([decisionOf(again), fakeProvider.requests.length]).toEqual([[first, reason], 1])
     })
 
     test('and reports what prevented a hit', async () => {
@@ -178,10 +178,10 @@ describeBackends('a project', backend => {
     test('nothing, not even calls in flight', async () => {
       await learn(body({ temperature: 0 }))
       await set('cache_mode', 'off')
-      standin.reset()
+      fakeProvider.reset()
       const answers = await Promise.all([1, 2, 3].map(() => ask(proxy, key, body({ temperature: 0 }))))
       expect(answers.map(answer => answer.cache)).toEqual(['MISS', 'MISS', 'MISS'])
-      expect(standin.requests).toHaveLength(3)
+      expect(fakeProvider.requests).toHaveLength(3)
       await set('cache_mode', 'all')
       expect((await ask(proxy, key, body({ temperature: 0 }))).cache).toBe('HIT')
     })

@@ -15,7 +15,7 @@ const CHAT = { model: 'gpt-4o-mini' }
 const messages = (content: string) => [{ role: 'user', content }]
 
 /** Every endpoint whose responses are stored, and the field that names a user. */
-const DOORS: Record<string, { path: string; body(about: string): Body; naming(user: string): Body }> = {
+const ENDPOINT_CASES: Record<string, { path: string; body(about: string): Body; naming(user: string): Body }> = {
   chat: {
     path: '/chat/completions',
     body: about => ({ ...CHAT, messages: messages(about) }),
@@ -101,8 +101,8 @@ describeBackends('a purge by user and key', backend => {
       await post(proxy, by, '/chat/completions', { ...CHAT, messages: messages(words), ...fields }, { headers }),
     )
 
-  test.each(Object.keys(DOORS))('at %s', async name => {
-    const { path, body, naming } = DOORS[name] as (typeof DOORS)[string]
+  test.each(Object.keys(ENDPOINT_CASES))('at %s', async name => {
+    const { path, body, naming } = ENDPOINT_CASES[name] as (typeof ENDPOINT_CASES)[string]
     const at = async (by: string, about: string, user?: string) =>
       readCache(await post(proxy, by, path, { ...body(about), ...(user !== undefined && naming(user)) }))
     const all = async () => [

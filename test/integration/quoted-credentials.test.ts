@@ -1,12 +1,12 @@
 /** Providers that quote the credential they were called with: in any form, at any place, in any encoding, with any status. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { startRealtime } from '../fake-provider/realtime.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { get, post, readAnswer } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
 import { storeKey, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { SPELLINGS, shows } from '../harness/quote-credential.ts'
-import { startRealtime } from '../standin/realtime.ts'
+import { ENCODINGS, shows } from '../harness/quote-credential.ts'
 import { createMemoryLog } from './hostile/memory-log.ts'
 
 /** The provider's response; `quoted` is a credential inside a JSON string. */
@@ -237,7 +237,7 @@ describeOnce('a credential that a provider quotes', backend => {
   let key: string
   let secrets: Record<Provider, string>
   let form: Form
-  let spelling: keyof typeof SPELLINGS
+  let spelling: keyof typeof ENCODINGS
   let calls = 0
   /** Responses that precede the tested one. */
   let before: Form[] = []
@@ -282,7 +282,7 @@ describeOnce('a credential that a provider quotes', backend => {
     const { status = 200, type = 'application/json', headers, body: write } = before.shift() ?? form
     const sent = request.headers.get('x-api-key') ?? request.headers.get('authorization')?.replace('Bearer ', '') ?? ''
     const secret = another ?? sent
-    const quoted = (SPELLINGS[spelling] as (secret: string) => string)(secret)
+    const quoted = (ENCODINGS[spelling] as (secret: string) => string)(secret)
     const bytes = Buffer.from(write(quoted))
     const body = new ReadableStream({
       async start(controller) {
@@ -415,7 +415,7 @@ describeOnce('a credential that a provider quotes', backend => {
     socket.onmessage = ({ data }) => void events.push(String(data))
     socket.onclose = ({ reason }) => end.resolve(reason)
     await expect.poll(() => events.length).toBe(1)
-    const spelled = Object.values(SPELLINGS).map(spell => spell(secrets.openai))
+    const spelled = Object.values(ENCODINGS).map(spell => spell(secrets.openai))
     for (const quoted of spelled) realtime.send({ type: 'error', error: { message: quoted } })
     await expect.poll(() => events.length).toBe(spelled.length + 1)
     for (const event of events.slice(1)) {
@@ -435,7 +435,7 @@ describeOnce('a credential that a provider quotes', backend => {
 
   test('in a file, and its content', async () => {
     await storeKeys()
-    for (spelling of draw(Object.keys(SPELLINGS))) {
+    for (spelling of draw(Object.keys(ENCODINGS))) {
       const id = `file-${crypto.randomUUID()}`
       form = { body: quoting({ id, object: 'file', bytes: 1, created_at: 1, filename: QUOTED, purpose: 'batch' }) }
       const upload = new FormData()

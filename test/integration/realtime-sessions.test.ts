@@ -1,11 +1,11 @@
 /** Realtime sessions are admitted again every half minute, limited by budgets, and charged for every usage that their provider reports. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
+import { ENDLESS, INVALID, type RealtimeUpstream, startRealtime } from '../fake-provider/realtime.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { storeKey, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { openRealtimeSession } from '../harness/realtime-session.ts'
-import { ENDLESS, INVALID, type RealtimeUpstream, startRealtime } from '../standin/realtime.ts'
 
 const MODEL = 'gpt-realtime-2'
 /** The cost of a full context and the longest response, all of it audio. */

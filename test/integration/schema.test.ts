@@ -11,8 +11,8 @@ import { withSchema } from '../../src/postgres/schema-name.ts'
 import { searchCache } from '../../src/postgres/search-cache.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { storeCachedResponse } from '../../src/postgres/store-cached-responses.ts'
-import { sha256 } from '../harness/answers.ts'
 import { describeReal } from '../harness/backends.ts'
+import { sha256 } from '../harness/cached-responses.ts'
 import { runAsAdmin } from '../harness/run-as-admin.ts'
 
 describeReal('the schema', () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { installationPrefix } from '../../src/stores/redis/redis-store.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
 import { textOf } from '../harness/chat.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
@@ -11,7 +12,6 @@ import { TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { SEALED_COLUMNS } from '../harness/sealed-columns.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 import { addUser, issueAdminKey, send } from './admin/people.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
@@ -32,7 +32,7 @@ const SETTINGS = {
 }
 
 describeBackends('seal_answers', backend => {
-  let standin: Standin
+  let fakeProvider: FakeProvider
   let stores: Stores
   let proxy: TestProxy
   let environment: Record<string, string>
@@ -40,18 +40,22 @@ describeBackends('seal_answers', backend => {
   let key: string
 
   beforeAll(async () => {
-    standin = await startStandin({ flavour: 'aggregator' })
-    environment = { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'k', ENCRYPTION_KEY: TEST_ENCRYPTION_KEY }
+    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
+    environment = {
+      AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
+      AGGREGATOR_API_KEY: 'k',
+      ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
+    }
     stores = await backend.open()
     proxy = await startProxy({ dashboard: true, stores, environment })
     await addUser(proxy, 'root@example.org', 'owner')
   })
   beforeEach(() => {
-    standin.reset()
-    standin.script(() => ({ kind: 'answer', content: ANSWER }))
+    fakeProvider.reset()
+    fakeProvider.script(() => ({ kind: 'answer', content: ANSWER }))
     return open('on')
   })
-  afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
+  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   async function open(seal: 'on' | 'off'): Promise<void> {
     await proxy.query(`delete from projects where name like 'p-%'`)
@@ -124,7 +128,7 @@ describeBackends('seal_answers', backend => {
     await proxy.query(`select set_setting('${name}', 'semantic_judge_daily_usd', '1')`)
     await proxy.query(`update judge_queue set not_before = now(), attempts = 0`)
     const isJudgeCalled = () =>
-      standin.requests.some(({ bodyText }) => /\\"first\\".*drawings.*\\"second\\".*photographs/.test(bodyText))
+      fakeProvider.requests.some(({ bodyText }) => /\\"first\\".*drawings.*\\"second\\".*photographs/.test(bodyText))
     await waitUntil('the judge is called', async () => isJudgeCalled())
   })
 
@@ -183,7 +187,7 @@ describeBackends('seal_answers', backend => {
     const id = await useAll()
     const more = { model: 'openai/gpt-4o-mini', input: 'And then?', previous_response_id: id }
     expect((await post(proxy, key, '/responses', more)).status).toBe(200)
-    expect(JSON.stringify(standin.requests.at(-1)?.body)).toMatch(/photosynthesis.*Chlorophyll/s)
+    expect(JSON.stringify(fakeProvider.requests.at(-1)?.body)).toMatch(/photosynthesis.*Chlorophyll/s)
     const at = { headers: { authorization: `Bearer ${key}` } }
     expect(await (await fetch(`${proxy.baseUrl}/responses/${id}`, at)).text()).toContain(ANSWER)
     const again = () => post(proxy, key, '/responses', { model: 'openai/gpt-4o-mini', input: `${QUESTION}?` })

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { isUpstreamFailure } from '../../src/formats/chat/completeness.ts'
 import { callsOf, readEvents, withoutNumbers } from '../clients/streams/read-events.ts'
+import { CORPUS, type CorpusEntry } from '../fake-provider/corpus.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
 import { propertyRuns } from '../harness/depth.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { CORPUS, type CorpusEntry } from '../standin/corpus.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 import {
   closingEvents,
   type DrivenCall,
@@ -51,12 +51,12 @@ async function readAccounts(proxy: TestProxy): Promise<{ records: Accounted[]; c
 }
 
 describeOnce('responses as the fake provider streams them', backend => {
-  let upstream: Standin
+  let upstream: FakeProvider
   let proxy: TestProxy
   let key: string
 
   beforeEach(async () => {
-    upstream = await startStandin()
+    upstream = await startFakeProvider()
     const address = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
     const environment = { ...address, AGGREGATOR_SPEAKS: 'responses', ...UNASSISTED }
     proxy = await startProxy({ stores: await backend.open(), environment })

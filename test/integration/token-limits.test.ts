@@ -5,12 +5,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createTokenRateLimiter } from '../../src/admission/token-rate-limiter.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
-import { askAtOnce } from '../harness/ask-at-once.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { type Answer, ask, post, readAnswer } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { sendSimultaneously } from '../harness/send-simultaneously.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 let upstreams: Upstreams
@@ -75,7 +75,7 @@ describeBackends('tokens per minute', backend => {
   test('of many simultaneous requests, only those within the limit are sent, and the others are told when to retry', async () => {
     const body = (n: number) => plain(`What is number ${100 + n}?`)
     await limitTo(Math.floor(mostOf(body(0)) * 3.5))
-    const answers = await askAtOnce(upstreams.openai, 10, n => ask(proxy, key, body(n)))
+    const answers = await sendSimultaneously(upstreams.openai, 10, n => ask(proxy, key, body(n)))
     const refused = answers.filter(({ status }) => status === 429)
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(3)
     expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0)

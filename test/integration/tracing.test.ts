@@ -1,5 +1,6 @@
 /** Data about requests that an OpenTelemetry collector receives. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, get, post } from '../harness/client.ts'
@@ -7,7 +8,6 @@ import { type CollectedSpan, type Collector, startCollector } from '../harness/c
 import { startHook } from '../harness/hook.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 const INTERNAL = 1
 const SERVER = 2
@@ -19,7 +19,7 @@ const PARENT = `00-${TRACE_ID}-b7ad6b7169203331-01`
 
 describeOnce('OpenTelemetry', backend => {
   let collector: Collector
-  let upstream: Standin
+  let upstream: FakeProvider
   let proxy: TestProxy
   /** A proxy with an embedder's API. */
   let embedding: TestProxy
@@ -27,7 +27,7 @@ describeOnce('OpenTelemetry', backend => {
 
   beforeAll(async () => {
     collector = startCollector()
-    upstream = await startStandin({ flavour: 'aggregator' })
+    upstream = await startFakeProvider({ flavour: 'aggregator' })
     const stores = await backend.open()
     const environment = {
       AGGREGATOR_BASE_URL: upstream.baseUrl,

@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 /** Less than the proxy waits, with a margin for a busy machine. */
 const SLOW_MS = 60
@@ -12,14 +12,14 @@ const SLOW_MS = 60
 /** On the embedded backend a process is alone. On the real one, without a bus, it cannot know whether it is. */
 describeBackends('responses that PostgreSQL is still writing', backend => {
   const isOnlyProcess = backend.name === 'embedded'
-  let upstream: Standin
+  let upstream: FakeProvider
   let proxy: TestProxy | null = null
   let written = 0
   let storing = () => Bun.sleep(SLOW_MS)
 
   beforeEach(async () => {
     await Promise.all([proxy?.stop(), upstream?.stop()])
-    upstream = await startStandin()
+    upstream = await startFakeProvider()
     written = 0
     storing = () => Bun.sleep(SLOW_MS)
   })

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { RecordedRequest } from '../fake-provider/recording.ts'
+import type { Scenario } from '../fake-provider/scenario.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { post } from '../harness/client.ts'
 import { propertyRuns } from '../harness/depth.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { createRandom } from '../harness/random.ts'
-import type { RecordedRequest } from '../standin/recording.ts'
-import type { Scenario } from '../standin/scenario.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 const REQUESTS = 8 * propertyRuns
 /** The number of distinct prompts. The other requests repeat one of them. */
@@ -37,13 +37,13 @@ function promptIn(request: RecordedRequest): string {
 }
 
 describeOnce('an upstream that fails 30 % of calls at connect and 10 % in mid-stream', backend => {
-  let upstream: Standin
+  let upstream: FakeProvider
   let proxy: TestProxy
   let key: string
   const failed = { atConnect: 0, midway: 0 }
 
   beforeAll(async () => {
-    upstream = await startStandin()
+    upstream = await startFakeProvider()
     const random = createRandom(20_261_122)
     const numbers = new Map(Array.from({ length: PROMPTS }, (_, n) => [promptOf(n), n]))
     upstream.script((request): Scenario => {

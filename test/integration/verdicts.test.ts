@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { type Answer, ask, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type Standin, startStandin } from '../standin/server.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
 /** The first is verified to ask the same. The second is similar, and the rules see a difference. */
@@ -18,20 +18,20 @@ const UNSTORED = { 'x-proxy-cache-ttl': '0' }
 
 describeBackends('a person’s verdict on two questions', backend => {
   let proxy: TestProxy
-  let standin: Standin
+  let fakeProvider: FakeProvider
   let project: string
   let key: string
 
   beforeAll(async () => {
-    standin = await startStandin({ flavour: 'aggregator' })
-    const environment = { AGGREGATOR_BASE_URL: standin.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
+    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
+    const environment = { AGGREGATOR_BASE_URL: fakeProvider.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
     proxy = await startProxy({ stores: await backend.open(), environment })
   })
   beforeEach(async () => {
     project = `p-${crypto.randomUUID().slice(0, 8)}`
     key = await proxy.createKey({ project, type: 'project', settings: NEAR })
   })
-  afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
+  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   const set = (setting: string, value: string) =>
     proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)
@@ -128,10 +128,10 @@ describeBackends('a person’s verdict on two questions', backend => {
       expect(await giveFeedback(monday, 'right')).toBe(200)
       expect(decisionOf(await lookUp(on('Monday', UNVERIFIED)))).toEqual(ALLOWED)
       expect(decisionOf(await lookUp(on('Tuesday', UNVERIFIED)))).toEqual(REFUSED)
-      const standing = await proxy.query(
+      const fakeg = await proxy.query(
         `select verdict from effective_verdicts where project_id = find_project('${project}')`,
       )
-      expect(standing).toHaveLength(2)
+      expect(fakeg).toHaveLength(2)
       expect(await giveFeedback(tuesday, 'right')).toBe(200)
       expect(decisionOf(await lookUp(on('Tuesday', UNVERIFIED)))).toEqual(ALLOWED)
     })

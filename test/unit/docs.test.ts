@@ -8,7 +8,7 @@ import { MESSAGE_FIELD_RULES } from '../../src/formats/messages/message-fields.t
 import { RESPONSE_FIELD_RULES } from '../../src/formats/responses/response-fields.ts'
 import { WEBHOOK_EVENT_TYPES } from '../../src/postgres/seeds.generated.ts'
 import { FIELD_RULES } from '../../src/providers/anthropic/field-rules.ts'
-import { TRIED_CLIENTS } from '../clients/tried-clients.ts'
+import { TESTED_CLIENTS } from '../clients/tested-clients.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -47,7 +47,7 @@ test('every event that SQL emits is a row', () => {
   expect(raised.filter(kind => !kinds.has(kind))).toEqual([])
 })
 
-test.each(TRIED_CLIENTS)('$client is tested by $test', ({ client, packages, test: file }) => {
+test.each(TESTED_CLIENTS)('$client is tested by $test', ({ client, packages, test: file }) => {
   const text = readFileSync(join(root, 'test/clients', file), 'utf8')
   // Python tests import a package under another name and are not checked. A command’s test contains the command. Java and Rust tests print
   // the package’s name.

@@ -3,11 +3,11 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createOpenAI } from '@ai-sdk/openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { insist, LAST_WORD, STRICT_VENDORS } from '../../fake-provider/strict-vendors.ts'
 import { describeOnce } from '../../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
-import { temporaryFolder } from '../../harness/temporary-folder.ts'
-import { INSISTING, insist, LAST_WORD } from '../../standin/insisting.ts'
+import { createTemporaryDirectory } from '../../harness/temporary-directory.ts'
 import { callWeather } from '../weather-tool.ts'
 import { installClients } from './install-clients.ts'
 
@@ -33,7 +33,7 @@ interface Mastra {
 describe.skipIf(!isWanted)('command-line clients', () => {
   let modules: string
   let upstreams: Upstreams
-  const home = temporaryFolder()
+  const home = createTemporaryDirectory()
   const work = join(home, 'work')
 
   beforeAll(async () => {
@@ -125,22 +125,28 @@ describe.skipIf(!isWanted)('command-line clients', () => {
     test.each([
       ['direct', 'gpt-5-mini', 'openai'],
       ['aggregator', 'openai/gpt-4o-mini', 'aggregator'],
-    ] as const)('Codex: runs a command and reports the result, with the %s’s %s', async (target, model, standin) => {
-      upstreams[standin].scriptOnce(
-        { kind: 'answer', toolCalls: [{ name: 'exec_command', arguments: { cmd: 'cat note.txt' } }] },
-        { kind: 'answer', content: 'It speaks of a heron.' },
-      )
-      expect(await runCodex(keys[target], model)).toContain('It speaks of a heron.')
-      expect(upstreams[standin].requests.at(-1)?.bodyText).toContain(NOTE)
-    })
+    ] as const)(
+      'Codex: runs a command and reports the result, with the %s’s %s',
+      async (target, model, fakeProvider) => {
+        upstreams[fakeProvider].scriptOnce(
+          { kind: 'answer', toolCalls: [{ name: 'exec_command', arguments: { cmd: 'cat note.txt' } }] },
+          { kind: 'answer', content: 'It speaks of a heron.' },
+        )
+        expect(await runCodex(keys[target], model)).toContain('It speaks of a heron.')
+        expect(upstreams[fakeProvider].requests.at(-1)?.bodyText).toContain(NOTE)
+      },
+    )
 
-    test.each(INSISTING.map(({ name, model }) => [name, model]))('Codex: two commands, with %s', async (_, model) => {
-      upstreams.aggregator.script(insist({ name: 'exec_command', arguments: { cmd: 'cat note.txt' } }))
-      expect(await runCodex(keys.aggregator, model ?? '')).toContain(LAST_WORD)
-      expect(upstreams.aggregator.requests).toHaveLength(3)
-    })
+    test.each(STRICT_VENDORS.map(({ name, model }) => [name, model]))(
+      'Codex: two commands, with %s',
+      async (_, model) => {
+        upstreams.aggregator.script(insist({ name: 'exec_command', arguments: { cmd: 'cat note.txt' } }))
+        expect(await runCodex(keys.aggregator, model ?? '')).toContain(LAST_WORD)
+        expect(upstreams.aggregator.requests).toHaveLength(3)
+      },
+    )
 
-    test.each(INSISTING.map(({ name, model }) => [name, model]))(
+    test.each(STRICT_VENDORS.map(({ name, model }) => [name, model]))(
       'Claude Code: two files, with %s',
       async (_, model) => {
         upstreams.aggregator.script(insist({ name: 'Read', arguments: { file_path: join(work, 'note.txt') } }))

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
 import { readDescription } from '../../harness/description.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
-import { temporaryFolder } from '../../harness/temporary-folder.ts'
+import { createTemporaryDirectory } from '../../harness/temporary-directory.ts'
 import { addUser, issueAdminKey, rootOf } from '../../integration/admin/people.ts'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
@@ -69,7 +69,7 @@ describeOnce('a generated client', backend => {
 
   beforeAll(async () => {
     proxy = await startProxy({ dashboard: true, stores: await backend.open() })
-    folder = temporaryFolder()
+    folder = createTemporaryDirectory()
     for (const file of ['package.json', 'bun.lock']) await copyFile(join(HERE, file), join(folder, file))
     expect(await run([process.execPath, 'install', '--frozen-lockfile'])).toMatchObject({ code: 0 })
     await Bun.write(join(folder, 'described.json'), JSON.stringify(await readDescription()))

@@ -1,11 +1,11 @@
 /** Python clients; only their base URL and key are changed. Each package has its own tests, and pytest runs once. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
+import { type RealtimeUpstream, startRealtime } from '../../fake-provider/realtime.ts'
 import type { Stores } from '../../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
-import { takeEmbedded } from '../../harness/take-embedded.ts'
-import { type RealtimeUpstream, startRealtime } from '../../standin/realtime.ts'
+import { openSharedEmbedded } from '../../harness/shared-embedded.ts'
 import { callWeather } from '../weather-tool.ts'
 import { type Python, preparePython, run } from './prepare-python.ts'
 
@@ -23,7 +23,7 @@ const FILES = [...new Bun.Glob('test_*.py').scanSync(new URL('.', import.meta.ur
 
 /** Embedded stores are sufficient, because the wire format does not depend on the stores. */
 async function openStores(): Promise<Stores> {
-  return { database: await takeEmbedded(), store: createInProcessStore(), databaseUrl: null, redisUrl: null }
+  return { database: await openSharedEmbedded(), store: createInProcessStore(), databaseUrl: null, redisUrl: null }
 }
 
 /** Returns pytest's line for each case. */

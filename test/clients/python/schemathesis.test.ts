@@ -7,7 +7,7 @@ import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
 import { type Described, listOperations } from '../../harness/description.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
-import { takeEmbedded } from '../../harness/take-embedded.ts'
+import { openSharedEmbedded } from '../../harness/shared-embedded.ts'
 import { rootOf } from '../../integration/admin/people.ts'
 import { type Everything, makeEverything } from './one-of-everything.ts'
 import { preparePython } from './prepare-python.ts'
@@ -77,7 +77,7 @@ describe.skipIf('missing' in prepared)(
     let proxy: TestProxy
     beforeAll(async () => {
       const stores = {
-        database: await takeEmbedded(),
+        database: await openSharedEmbedded(),
         store: createInProcessStore(),
         databaseUrl: null,
         redisUrl: null,

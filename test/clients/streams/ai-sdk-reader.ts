@@ -1,7 +1,7 @@
 /** The Vercel AI SDK with its provider for OpenAI-compatible servers. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { generateText, jsonSchema, streamText, type ToolSet, tool } from 'ai'
-import type { CorpusEntry } from '../../standin/corpus.ts'
+import type { CorpusEntry } from '../../fake-provider/corpus.ts'
 import { namesOfTools } from './play-corpus.ts'
 import type { Connection, Reader } from './read-forms.ts'
 

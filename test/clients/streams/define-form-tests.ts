@@ -1,10 +1,10 @@
 /** Tests for every client library: one response is the same in every form. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { CorpusEntry } from '../../fake-provider/corpus.ts'
+import { type FakeProvider, startFakeProvider } from '../../fake-provider/server.ts'
 import { describeBackends, describeOnce } from '../../harness/backends.ts'
 import { draw } from '../../harness/depth.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
-import type { CorpusEntry } from '../../standin/corpus.ts'
-import { type Standin, startStandin } from '../../standin/server.ts'
 import { REPAIRED } from './misread.ts'
 import { FAILED_CHATS, INCOMPLETE_CHATS, WHOLE_CHATS } from './play-corpus.ts'
 import { hasFailed, type Reader, readForms } from './read-forms.ts'
@@ -29,7 +29,7 @@ const UNASSISTED = { UPSTREAM_MAX_RETRIES: '0', UPSTREAM_CIRCUIT_FAILURES: '1000
 
 export interface Running {
   proxy: TestProxy
-  upstream: Standin
+  upstream: FakeProvider
 }
 
 export function defineFormTests({
@@ -44,11 +44,11 @@ export function defineFormTests({
 
   const describeForms = everywhere ? describeBackends : describeOnce
   describeForms(`one response in every form, read by ${client}`, backend => {
-    let upstream: Standin
+    let upstream: FakeProvider
     let proxy: TestProxy
 
     beforeAll(async () => {
-      upstream = await startStandin()
+      upstream = await startFakeProvider()
       const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', ...UNASSISTED }
       proxy = await startProxy({ stores: await backend.open(), environment })
     })

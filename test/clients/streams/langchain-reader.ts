@@ -1,7 +1,7 @@
 /** LangChain.js: the sum of a stream's chunks, and whole messages. */
 import type { AIMessage, AIMessageChunk, UsageMetadata } from '@langchain/core/messages'
 import { ChatOpenAI } from '@langchain/openai'
-import type { CorpusEntry } from '../../standin/corpus.ts'
+import type { CorpusEntry } from '../../fake-provider/corpus.ts'
 import type { Connection, Reader } from './read-forms.ts'
 
 export const langchainReader: Reader = {

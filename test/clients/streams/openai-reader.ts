@@ -2,7 +2,7 @@
 import OpenAI from 'openai'
 import type { ChatCompletionStream } from 'openai/lib/ChatCompletionStream'
 import type { ChatCompletion, ChatCompletionMessageParam } from 'openai/resources/chat/completions'
-import type { CorpusEntry } from '../../standin/corpus.ts'
+import type { CorpusEntry } from '../../fake-provider/corpus.ts'
 import type { Connection, Reader } from './read-forms.ts'
 
 export const openaiReader: Reader = {

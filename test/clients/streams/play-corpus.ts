@@ -1,8 +1,8 @@
 /** The fake provider replays one recorded response: its stream to streamed requests, its plain body to others. */
 import { isUpstreamFailure } from '../../../src/formats/chat/completeness.ts'
-import { CORPUS, type CorpusEntry, plainText } from '../../standin/corpus.ts'
-import type { JsonObject, Scenario } from '../../standin/scenario.ts'
-import type { Script } from '../../standin/server.ts'
+import { CORPUS, type CorpusEntry, plainText } from '../../fake-provider/corpus.ts'
+import type { JsonObject, Scenario } from '../../fake-provider/scenario.ts'
+import type { Script } from '../../fake-provider/server.ts'
 
 /** About the size of one read: an event can arrive in several parts, and a part can contain several events. */
 const PART_CHARS = 100

@@ -1,7 +1,8 @@
 /** One response, read by one client library in each of its forms. */
+
+import type { CorpusEntry } from '../../fake-provider/corpus.ts'
+import type { FakeProvider } from '../../fake-provider/server.ts'
 import type { TestProxy } from '../../harness/proxy.ts'
-import type { CorpusEntry } from '../../standin/corpus.ts'
-import type { Standin } from '../../standin/server.ts'
 import { playBody, playEntry } from './play-corpus.ts'
 
 /** The base URL, key and fetch function of a client. */
@@ -36,7 +37,7 @@ export async function readForms(
   reader: Reader,
   entry: CorpusEntry,
   proxy: TestProxy,
-  upstream: Standin,
+  upstream: FakeProvider,
 ): Promise<Forms> {
   const caches: (string | null)[] = []
   const viaProxy = connect(proxy.baseUrl, await proxy.createKey({ type: 'project' }), caches)

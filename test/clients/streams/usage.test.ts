@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type FakeProvider, startFakeProvider } from '../../fake-provider/server.ts'
 import { describeOnce } from '../../harness/backends.ts'
 import { ask } from '../../harness/client.ts'
 import { draw } from '../../harness/depth.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
-import { type Standin, startStandin } from '../../standin/server.ts'
 import { GROQ_USAGE, REPAIRED } from './misread.ts'
 import { playEntry, WHOLE_CHATS } from './play-corpus.ts'
 import { readEvents, withoutNumbers } from './read-events.ts'
@@ -14,11 +14,11 @@ interface Chunk {
 }
 
 describeOnce('usage follows stream_options', backend => {
-  let upstream: Standin
+  let upstream: FakeProvider
   let proxy: TestProxy
 
   beforeAll(async () => {
-    upstream = await startStandin()
+    upstream = await startFakeProvider()
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
     proxy = await startProxy({ stores: await backend.open(), environment })
   })

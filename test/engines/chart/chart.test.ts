@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../../src/config/config.ts'
-import { temporaryFolder } from '../../harness/temporary-folder.ts'
+import { createTemporaryDirectory } from '../../harness/temporary-directory.ts'
 import { engineAt, findEngine } from '../find-engine.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -34,7 +34,7 @@ interface Container {
 }
 
 describe.skipIf(!go)('the Helm chart', () => {
-  const folder = temporaryFolder()
+  const folder = createTemporaryDirectory()
   const program = join(folder, 'chart')
 
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 /** Sends every row of the table twice through one proxy, and reads the responses and the records. */
 
-import type { RecordedRequest } from '../../standin/recording.ts'
+import type { RecordedRequest } from '../../fake-provider/recording.ts'
 import type { Backend } from '../backends.ts'
 import { post } from '../client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../direct-upstreams.ts'
@@ -69,8 +69,8 @@ export async function startTable(backend: Backend): Promise<ProviderTable> {
 
 function answerFrom(answers: ProviderTable['answers'], { aggregator, openai, groq, anthropic }: Upstreams): void {
   const find = ({ bodyText }: RecordedRequest) => answers.get(/answer-\d+/.exec(bodyText)?.[0] ?? '')
-  for (const standin of [aggregator, openai, groq])
-    standin.script(request => {
+  for (const fakeProvider of [aggregator, openai, groq])
+    fakeProvider.script(request => {
       const { status, contentType, body } = find(request) ?? { status: 500, contentType: null, body: 'no answer' }
       return { kind: 'raw', status, headers: { 'content-type': contentType }, parts: body === '' ? [] : [body] }
     })

@@ -1,6 +1,6 @@
 /** The largest bodies at every path that accepts one: one text for a provider, many for the sandbox, and a form's file. */
 import { traitsOf } from '../../../src/providers/stored-object-collections.ts'
-import { BODY_DOORS, FORM_DOORS } from '../../harness/adversarial-endpoints.ts'
+import { BODY_ENDPOINTS, FORM_ENDPOINTS } from '../../harness/adversarial-endpoints.ts'
 
 export interface LargestBody {
   name: string
@@ -72,9 +72,9 @@ function writeLines(): string {
 }
 
 export const LARGEST_BODIES: readonly LargestBody[] = [
-  ...BODY_DOORS.filter(path => path !== traitsOf('files').path).flatMap(path => [
+  ...BODY_ENDPOINTS.filter(path => path !== traitsOf('files').path).flatMap(path => [
     { name: `door: ${path}, one text`, path, body: () => write(path, 1) },
     { name: `door: ${path}, ${TEXTS} texts of a test key`, path, key: 'test' as const, body: () => write(path, TEXTS) },
   ]),
-  ...FORM_DOORS.map(path => ({ name: `door: ${path}, a form`, path, body: () => fillForm(writeLines()) })),
+  ...FORM_ENDPOINTS.map(path => ({ name: `door: ${path}, a form`, path, body: () => fillForm(writeLines()) })),
 ]

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type FakeProvider, startFakeProvider } from '../../fake-provider/server.ts'
 import { describeBackends } from '../../harness/backends.ts'
 import { ask } from '../../harness/client.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
-import { type Standin, startStandin } from '../../standin/server.ts'
 import { type Answered, addUser, issueAdminKey, send } from './people.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
@@ -16,19 +16,19 @@ const PASSING = { 'x-proxy-cache-ttl': '0' }
 
 describeBackends('matches and near misses', backend => {
   let proxy: TestProxy
-  let standin: Standin
+  let fakeProvider: FakeProvider
   let adminKey: string
   let name: string
   let project: string
   let key: string
 
   beforeAll(async () => {
-    standin = await startStandin({ flavour: 'aggregator' })
+    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
     proxy = await startProxy({
       dashboard: true,
       stores: await backend.open(),
       environment: {
-        AGGREGATOR_BASE_URL: standin.baseUrl,
+        AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
         AGGREGATOR_API_KEY: 'vendor-key',
         ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
       },
@@ -45,7 +45,7 @@ describeBackends('matches and near misses', backend => {
     await ask(proxy, key, QUESTION)
     await proxy.settle()
   })
-  afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
+  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   const set = (setting: string, value: string) => proxy.query(`select set_setting('${name}', '${setting}', '${value}')`)
 

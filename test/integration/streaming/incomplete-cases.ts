@@ -1,6 +1,6 @@
 /** A provider's response for each way of being incomplete. */
 import type { IncompleteReason } from '../../../src/formats/chat/completeness.ts'
-import type { RawScenario, Scenario } from '../../standin/scenario.ts'
+import type { RawScenario, Scenario } from '../../fake-provider/scenario.ts'
 
 export interface IncompleteCase {
   /** The response to a streamed request; omitted where a stream cannot be incomplete in this way. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ConfigError, readConfig } from '../../../src/config/config.ts'
-import { temporaryFolder } from '../../harness/temporary-folder.ts'
+import { createTemporaryDirectory } from '../../harness/temporary-directory.ts'
 import { writeTinyModel } from '../../harness/tiny-model.ts'
 
 test('an empty environment gives the documented defaults', () => {
@@ -98,7 +98,7 @@ test('an embeddings key alone selects the api embedder', () => {
 })
 
 test('a model directory is used with EMBEDDER=local or by its path alone', async () => {
-  const folder = temporaryFolder()
+  const folder = createTemporaryDirectory()
   expect(() => readConfig({ EMBEDDER: 'local', EMBEDDINGS_PATH: folder })).toThrow(
     /EMBEDDINGS_PATH must be .* it holds no \.onnx file\. Example: EMBEDDINGS_PATH=/,
   )
@@ -138,7 +138,7 @@ test('allows all, some or no browser origins', () => {
 })
 
 test('reads each setting from a file, but not from two places', async () => {
-  const folder = await temporaryFolder()
+  const folder = await createTemporaryDirectory()
   const at = (name: string) => join(folder, name)
   const key = Buffer.alloc(32, 7).toString('base64')
   await Bun.write(at('url'), 'postgres://u:p@db/x\n')
@@ -159,7 +159,7 @@ test('reads each setting from a file, but not from two places', async () => {
 })
 
 test('TLS files for Redis belong together, and need an address with TLS', async () => {
-  const folder = await temporaryFolder()
+  const folder = await createTemporaryDirectory()
   const file = join(folder, 'pem')
   await Bun.write(file, 'PEM')
   const set = (...names: string[]) => Object.fromEntries(names.map(name => [name, file]))

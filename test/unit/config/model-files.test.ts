@@ -2,9 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { findModelFolderProblem } from '../../../src/config/model-files.ts'
-import { temporaryFolder } from '../../harness/temporary-folder.ts'
+import { createTemporaryDirectory } from '../../harness/temporary-directory.ts'
 
-const root = temporaryFolder()
+const root = createTemporaryDirectory()
 
 async function folderWith(name: string, files: readonly string[]): Promise<string> {
   const folder = join(root, name)

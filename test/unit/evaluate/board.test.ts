@@ -6,7 +6,7 @@ import { areaUnderPrecision, levelsOf, widestWithin } from '../../../scripts/eva
 import { type Measured, setLines } from '../../../scripts/evaluate/board/table.ts'
 import { openCompare } from '../../../scripts/evaluate/compare.ts'
 import { pairFiles, readPairs } from '../../../scripts/evaluate/pairs.ts'
-import { temporaryFolder } from '../../harness/temporary-folder.ts'
+import { createTemporaryDirectory } from '../../harness/temporary-directory.ts'
 
 /** The same four pairs in each format, as three sets. */
 const formats = {
@@ -31,7 +31,7 @@ and when?",Where is Mount Kenya?,0,0.3`,
 }
 
 async function board(files: Record<string, string>, embedder: string, options: Partial<BoardOptions> = {}) {
-  const folder = temporaryFolder()
+  const folder = createTemporaryDirectory()
   for (const [name, text] of Object.entries(files)) await Bun.write(`${folder}/${name}`, text)
   const opened = await openCompare(embedder)
   const lines = boardLines(folder, [opened], { threshold: 0.95, streamed: 100, tell: () => {}, ...options })
@@ -63,7 +63,7 @@ test.each(Object.keys(formats))('measures the pairs of %s over all thresholds', 
 })
 
 test('reads quoted texts, texts over two lines, and texts that only begin with a quotation mark', async () => {
-  const folder = temporaryFolder()
+  const folder = createTemporaryDirectory()
   for (const [name, text] of Object.entries(formats)) await Bun.write(`${folder}/${name}`, text)
   const last = pairFiles(folder).map(file => [...readPairs([file])].at(-1)?.a)
   await Bun.write(`${folder}/open.tsv`, 'a\tb\tlabel\n"Yes, she said\tx\t1\nThey said no"\ty\t0\n"Yes"\tz\t0\n')

@@ -110,9 +110,9 @@ test('an expired limit distinguishes a moving queue from a blocked one', async (
     timeoutMs: 100,
     createTimeoutError: isBusy => new Error(isBusy ? 'busy' : 'gone'),
   })
-  const standing = add(1).catch(String)
+  const fakeg = add(1).catch(String)
   await passMs(100)
-  expect(await standing).toBe('Error: gone')
+  expect(await fakeg).toBe('Error: gone')
   const moving = [add(2), add(3)].map(each => each.catch(String))
   await passMs(1)
   expect(replies).toHaveLength(2)

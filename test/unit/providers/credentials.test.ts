@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Credentials } from '../../../src/providers/credentials/credentials.ts'
-import { SPELLINGS, shows } from '../../harness/quote-credential.ts'
+import { ENCODINGS, shows } from '../../harness/quote-credential.ts'
 
 const SECRET = 'sk-proj-a1B2c3D4e5F6g7H8i9J0/kL+m~n_o'
 const OTHER = 'gsk_another0123456789'
@@ -22,7 +22,7 @@ function cut(text: string, at: readonly number[]): Uint8Array[] {
 
 const fractions = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 })
 
-describe.each(Object.entries(SPELLINGS))('%s', (_, spell) => {
+describe.each(Object.entries(ENCODINGS))('%s', (_, spell) => {
   test.each([SECRET, OTHER])('is redacted, wherever the bytes are cut', secret => {
     const told = `{"error":{"message":"Incorrect key: ${spell(secret)}."}}`
     expect(shows(told, secret)).toBe(true)

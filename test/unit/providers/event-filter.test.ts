@@ -5,7 +5,7 @@ import { parseSseEvent } from '../../../src/formats/sse/sse.ts'
 import { openBody } from '../../../src/providers/credentials/body-filter.ts'
 import { Credentials } from '../../../src/providers/credentials/credentials.ts'
 import { EventFilter } from '../../../src/providers/credentials/event-filter.ts'
-import { SPELLINGS, shows } from '../../harness/quote-credential.ts'
+import { ENCODINGS, shows } from '../../harness/quote-credential.ts'
 
 const SECRET = 'sk-proj-a1B2c3D4e5F6g7H8i9J0/kL+m~n_o'
 const OTHER = 'gsk_another0123456789'
@@ -106,7 +106,7 @@ describe.each(Object.entries(FORMS))('a credential in %s', (_, { write: form, re
 
   test('is redacted in any encoding and parts, among other events', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...Object.values(SPELLINGS)), fractions, (spell, at) => {
+      fc.property(fc.constantFrom(...Object.values(ENCODINGS)), fractions, (spell, at) => {
         const parts = cut(`It is ${decode(spell(SECRET))}. So`, at).map(part => write(form(part)))
         const { text, hasFound } = forward([
           ...parts.flatMap(part => [part, ': ping\n\n', write({ type: 'ping' })]),

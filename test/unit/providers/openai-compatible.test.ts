@@ -4,11 +4,11 @@ import { createConnectionProbe } from '../../../src/providers/call-upstream.ts'
 import { createOpenAiCompatibleProvider } from '../../../src/providers/openai-compatible.ts'
 import type { UpstreamRequest } from '../../../src/providers/upstream.ts'
 import { applyFieldChanges, resolveFieldChanges, resolveRejectedLimit } from '../../../src/providers/vendor-fields.ts'
-import { startStandin } from '../../standin/server.ts'
+import { startFakeProvider } from '../../fake-provider/server.ts'
 
 test('sends providers with OpenAI’s format the unchanged body, except for the usage request', async () => {
-  const standin = await startStandin()
-  const { baseUrl } = standin
+  const fakeProvider = await startFakeProvider()
+  const { baseUrl } = fakeProvider
   const limits = {
     connectTimeoutMs: 1_000,
     firstByteTimeoutMs: 5_000,
@@ -46,14 +46,14 @@ test('sends providers with OpenAI’s format the unchanged body, except for the 
       signal,
     })
     await answer.body.cancel()
-    return { sent, got: standin.requests.at(-1)?.body }
+    return { sent, got: fakeProvider.requests.at(-1)?.body }
   }
   const plain = await ask({ stream: false })
   expect(plain.got).toEqual(plain.sent)
   const streamed = await ask({ stream: true, stream_options: { include_obfuscation: false } })
   const stream_options = { include_obfuscation: false, include_usage: true }
   expect(streamed.got).toEqual({ ...streamed.sent, stream_options })
-  await standin.stop()
+  await fakeProvider.stop()
 })
 
 const UNKNOWN = { outputLimits: null, acceptsUsageOption: true, enforcesMaxPrice: false }

@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createEmbedder, EMBEDDER_DESCRIPTIONS } from '../../../../src/cache/embedders/create-embedder.ts'
 import { createLog } from '../../../../src/telemetry/log.ts'
-import { temporaryFolder } from '../../../harness/temporary-folder.ts'
+import { createTemporaryDirectory } from '../../../harness/temporary-directory.ts'
 import { writeTinyModel } from '../../../harness/tiny-model.ts'
 
-const path = temporaryFolder()
+const path = createTemporaryDirectory()
 const log = createLog('silent')
 
 beforeAll(async () => {

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { completenessOf } from '../../../../src/formats/chat/completeness.ts'
 import { parseJsonObject } from '../../../../src/formats/json/canonical.ts'
-import { assembleBytes } from '../../../standin/assemble-bytes.ts'
-import { CORPUS, type CorpusEntry, plainText } from '../../../standin/corpus.ts'
+import { assembleBytes } from '../../../fake-provider/assemble-bytes.ts'
+import { CORPUS, type CorpusEntry, plainText } from '../../../fake-provider/corpus.ts'
 
 const encoder = new TextEncoder()
 

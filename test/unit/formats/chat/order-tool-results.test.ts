@@ -4,7 +4,7 @@ import { orderToolResults } from '../../../../src/formats/chat/order-tool-result
 import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
 import { translateMessagesRequest } from '../../../../src/formats/messages/message-request-to-chat.ts'
 import { translateResponsesRequest } from '../../../../src/formats/responses/response-request-to-chat.ts'
-import { refuseOrder } from '../../../standin/refuse-order.ts'
+import { checkToolOrder } from '../../../fake-provider/check-tool-order.ts'
 
 const NO_MEDIA = new Map()
 const calls = (...ids: string[]): JsonObject => ({
@@ -35,8 +35,10 @@ const validConversation = fc
   .map(turns => turns.flat())
 
 function isRefused(messages: readonly JsonObject[]): boolean {
-  const request = { path: '/v1/chat/completions', body: { messages } } as unknown as Parameters<typeof refuseOrder>[0]
-  return refuseOrder(request) !== null
+  const request = { path: '/v1/chat/completions', body: { messages } } as unknown as Parameters<
+    typeof checkToolOrder
+  >[0]
+  return checkToolOrder(request) !== null
 }
 
 describe('ordering tool results', () => {

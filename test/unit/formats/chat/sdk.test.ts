@@ -2,7 +2,7 @@ import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import { encodeSseStream, splitChatResponse } from '../../../../src/formats/chat/split-chat-response.ts'
 import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
-import { CORPUS } from '../../../standin/corpus.ts'
+import { CORPUS } from '../../../fake-provider/corpus.ts'
 
 /** The official client, with a fetch that responds with these bytes. */
 function clientReading(bytes: Uint8Array, type: string): OpenAI {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { encodeSseStream, splitChatResponse } from '../../../../src/formats/chat/split-chat-response.ts'
 import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
-import { assembleBytes } from '../../../standin/assemble-bytes.ts'
+import { assembleBytes } from '../../../fake-provider/assemble-bytes.ts'
 
 const PLACED = new Set(
   `id object created model service_tier system_fingerprint choices usage error obfuscation x_groq index message delta

@@ -4,7 +4,7 @@ import { ProxyError } from '../../../../src/errors/errors.ts'
 import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
 import { translateResponsesRequest } from '../../../../src/formats/responses/response-request-to-chat.ts'
 import { listOmittedItemTypes } from '../../../../src/formats/responses/unsupported-items.ts'
-import { refuseOrder } from '../../../standin/refuse-order.ts'
+import { checkToolOrder } from '../../../fake-provider/check-tool-order.ts'
 
 const ASKED = { role: 'user', content: 'Go on.' }
 
@@ -284,7 +284,7 @@ describe('an item of a conversation that started at another provider', () => {
       fc.property(fc.array(fc.oneof(call, result, known, known2, note), { maxLength: 10 }), items => {
         const messages = messagesOf(...(items as JsonObject[]))
         const request = { path: '/v1/chat/completions', body: { messages } }
-        expect(refuseOrder(request as unknown as Parameters<typeof refuseOrder>[0])).toBe(null)
+        expect(checkToolOrder(request as unknown as Parameters<typeof checkToolOrder>[0])).toBe(null)
       }),
     )
   })

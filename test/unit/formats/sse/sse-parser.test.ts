@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createSseParser, type SseEvent } from '../../../../src/formats/sse/sse.ts'
-import { cutBytes } from '../../../standin/assemble-bytes.ts'
+import { cutBytes } from '../../../fake-provider/assemble-bytes.ts'
 
 const encoder = new TextEncoder()
 

@@ -4,7 +4,7 @@ import { translateChatBody } from '../../../../src/providers/anthropic/request/t
 import type { AnthropicResponseContext } from '../../../../src/providers/anthropic/response/response-context.ts'
 import { createToolCallTranslator } from '../../../../src/providers/anthropic/response/tool-call-translator.ts'
 import { translateResponse } from '../../../../src/providers/anthropic/response/translate-response.ts'
-import { findShapeError } from '../../../standin-anthropic/request-schema.ts'
+import { findShapeError } from '../../../fake-anthropic/request-schema.ts'
 
 type Body = Record<string, unknown>
 

@@ -6,8 +6,8 @@ import type { AnthropicResponseContext } from '../../../../src/providers/anthrop
 import { StreamTranslator } from '../../../../src/providers/anthropic/response/stream-translator.ts'
 import { translateResponse } from '../../../../src/providers/anthropic/response/translate-response.ts'
 import { translateStream } from '../../../../src/providers/anthropic/response/translate-upstream-response.ts'
-import { assembleBytes, cutBytes } from '../../../standin/assemble-bytes.ts'
-import { writeEvent, writeEvents } from '../../../standin-anthropic/write-events.ts'
+import { writeEvent, writeEvents } from '../../../fake-anthropic/write-events.ts'
+import { assembleBytes, cutBytes } from '../../../fake-provider/assemble-bytes.ts'
 
 const CONTEXT: AnthropicResponseContext = {
   createdSeconds: 5,

@@ -5,10 +5,10 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { LocalEmbedder } from '../../../../../src/cache/embedders/embedder.ts'
 import { createLocalEmbedder } from '../../../../../src/cache/embedders/local/local-embedder.ts'
 import { createLog } from '../../../../../src/telemetry/log.ts'
-import { temporaryFolder } from '../../../../harness/temporary-folder.ts'
+import { createTemporaryDirectory } from '../../../../harness/temporary-directory.ts'
 import { writeTinyModel } from '../../../../harness/tiny-model.ts'
 
-const folder = temporaryFolder()
+const folder = createTemporaryDirectory()
 const tiny = join(folder, 'tiny')
 const opened: LocalEmbedder[] = []
 

@@ -2,9 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readModelFolder } from '../../../../../src/cache/embedders/local/model-folder.ts'
-import { temporaryFolder } from '../../../../harness/temporary-folder.ts'
+import { createTemporaryDirectory } from '../../../../harness/temporary-directory.ts'
 
-const root = temporaryFolder()
+const root = createTemporaryDirectory()
 
 /** Creates a model directory. Strings are written as they are, other values as JSON. */
 async function folderWith(name: string, files: Record<string, unknown>): Promise<string> {
