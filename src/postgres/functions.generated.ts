@@ -250,8 +250,6 @@ export const SQL_FUNCTIONS = {
   key_spending: { reads: true, takes: { of_key: 'bigint' }, gives: { usd: 'double precision', usd_today: 'double precision', usd_this_week: 'double precision', usd_this_month: 'double precision', usd_of_project: 'double precision', limit_usd: 'double precision?', limit_per: 'text?', remaining_usd: 'double precision?', expires_at: 'timestamptz?' } },
   /** What the sums of all projects together have in place of keys of this type: 0 of project keys, and of those that are gone; -1 of test keys. */
   key_type_id: { reads: true, takes: { key_type: 'text' }, gives: 'bigint' },
-  /** The keys of this type that the current user may see, and what the sums of all projects together have in their place. */
-  keys_of_type: { reads: true, takes: { key_type: 'text' }, gives: { keys_of_type: 'bigint' } },
   /** Median, 95th and 99th percentile of the time until responses began, by cache result, accurate to a tenth. Null: of_projects (any). */
   latency_percentiles: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { cache_result: 'HIT|HIT-SEMANTIC|MISS', requests: 'bigint', p50_ms: 'double precision', p95_ms: 'double precision', p99_ms: 'double precision' } },
   /** The lowest and the highest value that a limit, a column of plans, had for a project in a period, as far as the audit log knows. Null: lowest, highest (a plan that the project had was deleted). */
@@ -482,6 +480,8 @@ export const SQL_FUNCTIONS = {
   tag_bits: { reads: true, takes: { tags: 'jsonb' }, gives: 'bit' },
   /** The twenty most used tags in a time, of some or all projects that the current user may see, and of one type of keys, or of all. Null: of_projects, of_key_type (any). */
   tag_shares: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', of_key_type: 'text?' }, gives: { name: 'text', requests: 'bigint', hits: 'bigint', failed: 'bigint', tokens: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
+  /** The test keys that the current user may see, and what the sums of all projects together have in their place. All other keys are project keys, also those that are gone. */
+  test_keys: { reads: true, takes: {}, gives: { test_keys: 'bigint' } },
   /** Converts to Unix seconds, the format of times in the admin API. */
   to_unix_seconds: { reads: true, takes: { at: 'timestamptz' }, gives: 'bigint' },
   /** Brings cache_sizes up to date with added and deleted entries. */

@@ -24,7 +24,7 @@ as $$
         and r.recorded_at < until_time
         and (of_model is null or r.model = of_model)
         and (of_key is null or r.key_id = of_key)
-        and (of_key_type is null or r.key_id in (select k.id from api_keys k where k.type = of_key_type))
+        and (of_key_type is null or (r.key_id in (select test_keys())) = (of_key_type = 'test'))
     group by r.cost_estimated
     order by sum(r.cost_usd) desc, r.cost_estimated;
 $$;

@@ -70,7 +70,7 @@ declare
                 and ($13 is null or r.request_id = $13)
                 and ($17 is null or r.tags @> $17)
                 and ($20 is null or r.model = $20)
-                and ($21 is null or r.key_id in (select k.id from api_keys k where k.project_id = $1 and k.type = $21))';
+                and ($21 is null or (r.key_id in (select k.id from api_keys k where k.project_id = $1 and k.type = ''test'')) = ($21 = ''test''))';
     filtered constant text := spanned || chosen;
     in_span constant text := 'select r.*' || filtered || ordering;
     -- The first in the index of what is sorted by: they are enough if they are all, or unless what is looked for is rare.
@@ -153,9 +153,9 @@ begin
                         and s.at > from_time - interval '1 hour'
                         and s.at < earlier_than
                         and (of_key is null or s.key_id = of_key)
-                        and (of_key_type is null or s.key_id in (
-                            select k.id from api_keys k where k.project_id = of_project and k.type = of_key_type
-                        ))
+                        and (of_key_type is null or (s.key_id in (
+                            select k.id from api_keys k where k.project_id = of_project and k.type = 'test'
+                        )) = (of_key_type = 'test'))
                         and (of_model is null or s.model = of_model)
                         and (model_part is null or s.model ilike model_pattern)
                         and (of_endpoint is null or s.endpoint = of_endpoint)

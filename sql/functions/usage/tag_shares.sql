@@ -50,7 +50,7 @@ as $$
         ) u
         cross join jsonb_each_text(u.tags) as g (name, value)
         where of_key_type is null
-            or u.key_id in (select keys_of_type(of_key_type))
+            or (u.key_id in (select test_keys())) = (of_key_type = 'test')
     )
     select
         c.name || '=' || c.value, sum(c.requests)::bigint, sum(c.hits)::bigint, sum(c.failed)::bigint, sum(c.tokens)::bigint, sum(c.cost_usd),

@@ -60,7 +60,7 @@ as $$
                 choose_usage_sums(of_projects, 'api_key' = any (groupings) or of_key is not null, true)
             ) u
             where of_key_type is null
-                or u.key_id in (select keys_of_type(of_key_type))
+                or (u.key_id in (select test_keys())) = (of_key_type = 'test')
         ) t
         group by grouping sets ((t.bucket_start), (t.model), (t.key_id), (t.tags))
         having sum(t.requests) <> 0

@@ -51,7 +51,7 @@ as $$
         from usage_in_range(of_projects, from_time, until_time, width, zone, choose_usage_sums(of_projects, false, of_model is not null)) u
         where of_key is null
             and (of_model is null or u.model = of_model)
-            and (of_key_type is null or u.key_id in (select keys_of_type(of_key_type)))
+            and (of_key_type is null or (u.key_id in (select test_keys())) = (of_key_type = 'test'))
         union all
         select u.bucket_start, u.cache_result, u.status_class, u.requests, u.prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd,
             u.saved_usd, u.duration_ms

@@ -40,7 +40,7 @@ as $$
         ) u
         where (of_model is null or u.model = of_model)
             and (of_key is null or u.key_id = of_key)
-            and (of_key_type is null or u.key_id in (select keys_of_type(of_key_type)))
+            and (of_key_type is null or (u.key_id in (select test_keys())) = (of_key_type = 'test'))
         group by 1, 2, 3, 4, 5
     ) h
     where share_by <> 'tag'

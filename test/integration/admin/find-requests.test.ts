@@ -29,8 +29,9 @@ const FILTERS: Record<string, { values: string[]; meaning(value: string): string
   },
   key_type: {
     values: ['project', 'test'],
+    // Keys that are gone count as project keys.
     meaning: type =>
-      `key_id in (select id from api_keys where project_id = usage_records.project_id and type = ${quoted(type)})`,
+      `coalesce((select k.type from api_keys k where k.id = key_id and k.project_id = usage_records.project_id), 'project') = ${quoted(type)}`,
   },
   endpoint: { values: ['chat', 'embeddings', 'nothing'], meaning: endpoint => `endpoint = ${quoted(endpoint)}` },
   provider: { values: ['openai', 'groq'], meaning: provider => `provider = ${quoted(provider)}` },

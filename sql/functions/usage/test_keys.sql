@@ -1,0 +1,10 @@
+create or replace function test_keys() returns setof bigint
+language sql
+stable
+as $$
+    select k.id from api_keys k where k.type = 'test'
+    union all
+    select key_type_id('test');
+$$;
+
+comment on function test_keys() is 'The test keys that the current user may see, and what the sums of all projects together have in their place. All other keys are project keys, also those that are gone.';
