@@ -43,7 +43,8 @@ export const TEXT_FIELDS = words(`
   thought_signature`)
 /** Fields with names that the client chose, or with previous output. A model reads no more than their text. */
 export const OPAQUE_FIELDS = words(
-  'parameters schema input_schema input_examples output_schema arguments metadata annotations citations logprobs results',
+  `parameters schema input_schema input_examples output_schema arguments metadata client_metadata trace annotations citations logprobs
+  results`,
 )
 /** Types of messages, items and parts that are text. */
 export const TEXT_TYPES = words(`

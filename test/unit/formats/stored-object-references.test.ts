@@ -126,6 +126,11 @@ describe('does not detect', () => {
     ['a reasoning item with content', { input: [{ type: 'reasoning', id: 'r', summary: [], encrypted_content: 'c' }] }],
     ['a generated image with its bytes', { input: [{ type: 'image_generation_call', id: 'i', result: 'AAAA' }] }],
     ['a call', { input: [{ type: 'function_call', id: 'fc', call_id: 'c', name: 'n', arguments: '{}' }] }],
+    // Codex sends its session in `client_metadata`, and OpenRouter's clients any names in `trace`.
+    [
+      'names that a client chose',
+      { metadata: { thread: 't' }, client_metadata: { thread_id: 't' }, trace: { thread_id: 't' } },
+    ],
     ['a message with an id', { input: [{ id: 'm', role: 'assistant', content: [] }] }],
   ])('%s', (_, body) => expect(find(body)).toEqual([]))
 })
