@@ -1,19 +1,17 @@
 import { defineConfig } from 'vitest/config'
 import { FileOrder } from './test/harness/file-order.ts'
-import { suiteFiles } from './test/harness/slow-files.ts'
+import { suite } from './test/harness/slow-files.ts'
 
 export default defineConfig({
   test: {
     pool: 'threads',
     // A worker reads the source once for all its files, not once for each.
     isolate: false,
-    ...suiteFiles,
+    ...suite,
     // For what hangs; no test is to depend on how busy the machine is.
     testTimeout: 180_000,
     expect: { poll: { timeout: 120_000 } },
     hookTimeout: 240_000,
-    // One more than CI has cores: most files wait at times, for a provider or a limit.
-    maxWorkers: 3,
     sequence: { sequencer: FileOrder },
     setupFiles: [
       'test/harness/depth.ts',

@@ -10,11 +10,18 @@ const SLOW_FILES = [
   'test/**/*.slow.test.ts',
 ]
 
-const SUITES: Record<string, { include: string[]; exclude?: string[] }> = {
-  fast: { include: ['test/**/*.test.ts'], exclude: [...configDefaults.exclude, ...SLOW_FILES] },
-  slow: { include: SLOW_FILES },
-  all: { include: ['test/**/*.test.ts'] },
+interface Suite {
+  include: string[]
+  exclude?: string[]
+  maxWorkers: number
 }
 
-/** The files of this run: the fast ones, those of `bun run test:slow`, or all if the command names files. */
-export const suiteFiles = SUITES[process.env.TEST_SUITE ?? 'fast']
+// Three for the two cores of CI: most files wait at times, for a provider or a limit. Slow files start processes of their own.
+const SUITES: Record<string, Suite> = {
+  fast: { include: ['test/**/*.test.ts'], exclude: [...configDefaults.exclude, ...SLOW_FILES], maxWorkers: 3 },
+  slow: { include: SLOW_FILES, maxWorkers: 2 },
+  all: { include: ['test/**/*.test.ts'], maxWorkers: 2 },
+}
+
+/** The files of this run, and how many run at once: the fast ones, those of `bun run test:slow`, or all if the command names files. */
+export const suite = SUITES[process.env.TEST_SUITE ?? 'fast']
