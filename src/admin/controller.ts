@@ -57,7 +57,7 @@ interface ServerWithAddresses {
 const UNAVAILABLE = 503
 const MAX_BODY_BYTES = 65_536
 const BODY_TIMEOUT_MS = 10_000
-const openBody = createBodyReader({ maxBodyBytes: MAX_BODY_BYTES, bodyTimeoutMs: BODY_TIMEOUT_MS })
+const createBodyRedactor = createBodyReader({ maxBodyBytes: MAX_BODY_BYTES, bodyTimeoutMs: BODY_TIMEOUT_MS })
 
 /** The query parameters of all routes that are lists, numbers or flags. A name has the same type in every route. */
 const QUERY: QueryShape = {
@@ -164,7 +164,7 @@ function streamResponse(response: Response, memory: StreamMemory): Response {
 }
 
 async function readJson(request: Request): Promise<unknown> {
-  const body = openBody(request)
+  const body = createBodyRedactor(request)
   const bytes = await body.readBytes().finally(body.release)
   measureJson(bytes)
   const text = decodeUtf8(bytes)

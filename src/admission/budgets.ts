@@ -51,7 +51,7 @@ export interface Budgets {
 
 const TIME_LIMIT_MS = 5_000
 const EMBEDDED_TIME_LIMIT_MS = 30_000
-/** The budgets are locked while a batch is reserved. Each reservation takes a few tenths of a millisecond. */
+/** All reservations of one call are made under one lock of the budgets. Each takes a few tenths of a millisecond. */
 const MAX_BATCH = 100
 const RENEW_EVERY_MS = 60_000
 /** Projects whose reservation batchers are cached. An evicted project may reserve in two batches at once. */

@@ -52,7 +52,7 @@ export interface SemanticQuery {
   needsVector: boolean
   /** Hex SHA-256 of the anchor, which a similar prompt must share to be served under `verified`. */
   anchorHash: string
-  /** True when people have given verdicts in the project. */
+  /** True if people have marked hits or near misses of the project as right or wrong. */
   hasVerdicts: boolean
   /** Lowest similarity at which a verdict counts. Null when only matches above the threshold count. */
   judgeFloor: number | null

@@ -1,4 +1,7 @@
-/** Stores copies of cache entries in the fast store under the exact keys of their requests, and aliases of other requests' entries. */
+/**
+ * Stores copies of cache entries in the fast store under the exact keys of their requests. An alias leads from one request's key to another
+ * request's entry.
+ */
 
 import { LRUCache } from 'lru-cache'
 import { nowMs } from '../event-loop/clock.ts'

@@ -9,7 +9,7 @@ import type { PendingWrite } from './response-writer.ts'
 /** Longest time a lookup waits for writes. Then it searches what is stored. */
 const MAX_WAIT_MS = 400
 
-/** Identifies the prompts that a lookup searches: of its normalized text, of its anchor, or of its whole group. */
+/** The prompts that a lookup compares: those with its normalized text, with its anchor (the words that equal questions share), or all of its context. */
 export type PendingWriteTarget = Pick<SemanticQuery, 'contextHash' | 'normalizedHash'> & { anchorHash?: string | null }
 
 export class PendingWrites {

@@ -9,7 +9,7 @@ export function formatCommand(name: string): string {
 }
 
 /** Returns whether OPERATOR_COMMAND is set. A formatted command then works in any shell. */
-export const hasOperatorCommand = () => Boolean(processEnvironment.OPERATOR_COMMAND?.trim())
+export const hasCommandPrefix = () => Boolean(processEnvironment.OPERATOR_COMMAND?.trim())
 
 function programCommand(): string {
   const configured = processEnvironment.OPERATOR_COMMAND?.trim()

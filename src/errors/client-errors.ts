@@ -238,7 +238,7 @@ export const CLIENT_ERRORS = {
     description:
       'A budget applies, and the maximum cost of the request is not known: the catalogue lacks the price of a tool, a tier or another part of it, or the model’s maximum output.',
     message:
-      'A budget in {unit} applies, and the maximum cost of this request to {model} is not known, because the catalogue lacks {missing}. Omit that from the request or set max_tokens; if that is not enough, have an operator add the price and limits to the catalogue.',
+      'A budget in {unit} applies, and the maximum cost of this request to {model} is not known, because the catalogue lacks {missing}. Remove that part of the request or set max_tokens; if that is not enough, have an operator add the price and limits to the catalogue.',
     param: 'model',
   },
 } as const satisfies Record<string, ErrorDefinition>

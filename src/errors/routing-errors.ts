@@ -219,7 +219,7 @@ export const ROUTING_ERRORS = {
     description:
       'The feedback names no semantic hit or near miss of the last week within the sharing scope of its sender.',
     message:
-      'No semantic hit or near miss of the last week within your sharing scope has this request_id: give the X-Request-Id of a response with X-Proxy-Cache: HIT-SEMANTIC or with X-Proxy-Cache-Near-Miss, the user that was named there, and its X-Proxy-Cache-Namespace.',
+      'No semantic hit or near miss with this request_id was found in the last week in your sharing scope. Send as request_id the X-Request-Id of a response with X-Proxy-Cache: HIT-SEMANTIC or X-Proxy-Cache-Near-Miss, with the same user and X-Proxy-Cache-Namespace as that request.',
     param: 'request_id',
   },
   hitExpired: {

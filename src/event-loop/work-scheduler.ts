@@ -65,7 +65,7 @@ const SMALL_BYTES = 16_384
 const reads = createWorkScheduler(() => 65_536)
 
 /** Must be awaited before bytes of a provider are forwarded. Returns undefined when they may be forwarded now. */
-export function yieldBeforeRead(bytes: number): Promise<void> | undefined {
+export function yieldBeforeForwarding(bytes: number): Promise<void> | undefined {
   return bytes < SMALL_BYTES ? undefined : reads.wait(bytes)
 }
 

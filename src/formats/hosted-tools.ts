@@ -113,7 +113,7 @@ export function readHostedTools(
 }
 
 /** Returns the memory of the tool's container in GB; 0 without a container. */
-export function readContainerGigabytes({ type, container, environment }: JsonObject): number {
+export function readContainerMemoryGigabytes({ type, container, environment }: JsonObject): number {
   if (type !== 'code_interpreter' && type !== 'shell') return 0
   const { memory_limit: limit } = [container, environment].find(isJsonObject) ?? {}
   return Math.max(1, Number.parseInt(asString(limit), 10) || 0)
@@ -126,7 +126,7 @@ function readTool(endpoint: string, tool: JsonObject, readLimit: LimitReader): H
     pricing: known.resolveToolPricing(type),
     // Other endpoints do not know the field, so that it limits nothing.
     maxUses: endpoint === 'messages' ? readLimit(tool.max_uses, 'tools[].max_uses') : null,
-    gigabytes: endpoint === 'responses' ? readContainerGigabytes(tool) : 0,
+    gigabytes: endpoint === 'responses' ? readContainerMemoryGigabytes(tool) : 0,
     model: typeof tool.model === 'string' ? tool.model : null,
     maxTokens: readLimit(tool.max_tokens, 'tools[].max_tokens'),
   }

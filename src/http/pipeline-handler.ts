@@ -34,12 +34,12 @@ export interface PipelineHandlerOptions {
 
 export function createPipelineHandler(options: PipelineHandlerOptions, ingress: Ingress): PipelineHandler {
   const { config, pipeline, idleTimeoutSeconds, connections, tracing } = options
-  const openBody = createBodyReader({ ...config, acceptsMislabeledJson: true })
+  const createBodyRedactor = createBodyReader({ ...config, acceptsMislabeledJson: true })
 
   return async (incoming, target, method) => {
     const { request, server } = incoming
     const context = ingress.createContext(request)
-    const body = openBody(request)
+    const body = createBodyRedactor(request)
     const trace = tracing?.startRequest({ method, route: () => routeOf(target), headers: request.headers })
     let proxyRequest: ProxyRequest | null = null
     let isStreaming = false

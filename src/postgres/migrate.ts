@@ -44,13 +44,13 @@ import {
 } from './migration-lock.ts'
 import { buildBatchScript, buildIndex, buildReplaceScript } from './migration-steps.ts'
 import { RESTORE_ADVICE, SchemaRepairer } from './repair-schema.ts'
-import { rejectPublicSchemaTables, setExtensionSchema, UNRELEASED_MESSAGE } from './schema-prerequisites.ts'
+import { rejectPublicSchemaTables, substituteExtensionSchema, UNRELEASED_MESSAGE } from './schema-prerequisites.ts'
 
 /** The lock timeout of a step. While a step waits for a table's lock, all later requests for the table queue behind it. */
 const LOCK_TIMEOUT_MS = 50
 /**
- * After this time, a step uses a longer lock timeout at intervals, because autovacuum yields a table only to a waiter of one second
- * (deadlock_timeout). Requests detect the deploy and wait meanwhile.
+ * After this time, a step uses a longer lock timeout at intervals, because autovacuum releases a table only for a session that has waited for
+ * one second (deadlock_timeout). Requests detect the deployment and wait meanwhile.
  */
 const IMPATIENT_AFTER_MS = 5_000
 const IMPATIENT_LOCK_TIMEOUT_MS = 1_500
@@ -236,6 +236,6 @@ function deployFiles(files: readonly DeployedFile[], finalStatement = ''): Migra
   return {
     appliedNames: folders,
     run: async (...given) =>
-      runWithMigrationLock(given, [{ name: 'sql', text: await setExtensionSchema(given[0], text) }]),
+      runWithMigrationLock(given, [{ name: 'sql', text: await substituteExtensionSchema(given[0], text) }]),
   }
 }

@@ -39,7 +39,7 @@ const FIND_EXTENSION = `select n.nspname as schema from pg_extension e join pg_n
 const WITH_EXTENSION = `set search_path = ${SCHEMA_NAME}, public, pg_temp`
 
 /** Returns the SQL with the extension's schema in the search path of its functions. */
-export async function setExtensionSchema(database: Database, text: string): Promise<string> {
+export async function substituteExtensionSchema(database: Database, text: string): Promise<string> {
   const [extension] = await database.call<{ schema: string }>(FIND_EXTENSION, [])
   return text.replaceAll(WITH_EXTENSION, `set search_path = ${SCHEMA_NAME}, "${extension?.schema}", pg_temp`)
 }

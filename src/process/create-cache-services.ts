@@ -13,7 +13,7 @@ import { createVectorStore } from '../cache/vectors/vector-store.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Config } from '../config/config.ts'
 import { createStoredResponses } from '../pipeline/conversations/stored-responses.ts'
-import { createJudgeModelCaller } from '../pipeline/upstream/judge-model.ts'
+import { createJudgeCallPreparer } from '../pipeline/upstream/judge-model.ts'
 import type { Database } from '../postgres/database.ts'
 import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import type { ModelRouter } from '../providers/model-router.ts'
@@ -52,7 +52,7 @@ export async function createCacheServices(
     onEmbedded: promptTokens => recordEmbedderCall(priceEmbedding(promptTokens)),
     log,
   })
-  const prepareCall = createJudgeModelCaller(modelRouter, catalogue, log)
+  const prepareCall = createJudgeCallPreparer(modelRouter, catalogue, log)
   const judge = createJudge(database, prepareCall, log, recordVerdict)
   const learner = createJudgeWorker({ database, seal, prepareCall, tracing, log, recordVerdict })
   const judgeQueue = createJudgeQueue({ database, seal, log, onQueued: learner.wake })

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { hashPassword } from '../admin/password-hashing.ts'
 import type { Config } from '../config/config.ts'
-import { formatCommand, hasOperatorCommand } from '../config/operator-command.ts'
+import { formatCommand, hasCommandPrefix } from '../config/operator-command.ts'
 import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import { findFirstProject } from '../postgres/projects.ts'
@@ -54,7 +54,7 @@ async function describeServer({ aggregator, dashboard }: Config, database: Datab
   if ((await findFirstProject(database).catch(() => '')) !== null) return []
   const [login, where] = [
     dashboard === 'off' ? '' : ' and a login for the dashboard',
-    hasOperatorCommand() ? '' : ' in a shell that has the settings of this proxy',
+    hasCommandPrefix() ? '' : ' in a shell that has the settings of this proxy',
   ]
   return [
     `There is no project yet. To create one, with a key${login}, run${where}:`,

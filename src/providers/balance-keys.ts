@@ -76,7 +76,7 @@ export function balanceKeys(
         throw error
       }
     }
-    throw new Error(`no key of ${name} was chosen: createCooldowns must return at least one`)
+    throw new Error(`no key of ${name} was left: at least one is used although all are suspended`)
   }
 
   return {

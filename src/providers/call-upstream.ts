@@ -2,11 +2,11 @@
 import { ProxyError } from '../errors/errors.ts'
 import { MAX_UNCHUNKED_BYTES, streamInChunks } from '../event-loop/stream-in-chunks.ts'
 import { createWaitTimer, onAbort } from '../event-loop/timeouts.ts'
-import { yieldBeforeRead } from '../event-loop/work-scheduler.ts'
-import { hideEarlier, openBody } from './credentials/body-filter.ts'
+import { yieldBeforeForwarding } from '../event-loop/work-scheduler.ts'
+import { createBodyRedactor, hideEarlier } from './credentials/body-filter.ts'
 import { type CredentialRedactor, type Credentials, redactHeaders } from './credentials/credentials.ts'
 import { hasNoStore, pickReturnedHeaders } from './forwarded-headers.ts'
-import { type ByteCounter, createByteCounter, type ResponseSizeLimits } from './read-bytes.ts'
+import { createResponseSizeCheck, type ResponseSizeCheck, type ResponseSizeLimits } from './read-bytes.ts'
 import type { UpstreamResponse } from './upstream.ts'
 import { brokenResponseError, connectTimeoutError, responseTimeoutError, unreachableError } from './upstream-failure.ts'
 
@@ -69,9 +69,9 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamResponse
       throw brokenResponseError(provider, unusable, response.status)
     }
     const firstByteLimitMs = Math.max(1, limits.firstByteTimeoutMs - (performance.now() - startedAt))
-    const counter = createByteCounter(response.headers.get('content-type'), limits)
+    const counter = createResponseSizeCheck(response.headers.get('content-type'), limits)
     const headers = pickReturnedHeaders(response.headers)
-    const filter = openBody(credentials, { headers })
+    const filter = createBodyRedactor(credentials, { headers })
     redactHeaders(headers, credentials)
     const isNoStore = hasNoStore(response.headers)
     const redacted = {
@@ -112,7 +112,7 @@ function describeUnusable(status: number): string | null {
 interface BodyReading {
   /** The proxy aborts it with the error to report. */
   ours: AbortController
-  counter: ByteCounter
+  counter: ResponseSizeCheck
   filter: CredentialRedactor
   firstByteLimitMs: number
 }
@@ -149,7 +149,7 @@ function readWithLimits(
     const isLong = bytes.length > PIECE_BYTES
     rest = isLong ? bytes.subarray(PIECE_BYTES) : null
     const piece = isLong ? bytes.subarray(0, PIECE_BYTES) : bytes
-    const turn = yieldBeforeRead(piece.length)
+    const turn = yieldBeforeForwarding(piece.length)
     if (turn) await turn
     const excess = counter(piece)
     if (excess !== null) ours.abort(brokenResponseError(provider, excess))

@@ -12,7 +12,7 @@ export function isLongRequest(request: UpstreamRequest): request is LongRequest 
 }
 
 /** Returns the parsed body of a short request. It is parsed again when numbers were rounded, for example a limit in a tool's schema. */
-export function parseExactBody({ body, bodyText }: UpstreamRequest): JsonObject {
+export function parseLosslessBody({ body, bodyText }: UpstreamRequest): JsonObject {
   return hasInexactNumber(bodyText) ? (parseLosslessJson(bodyText) as JsonObject) : body
 }
 

@@ -59,12 +59,12 @@ export interface ResponseSizeLimits {
 }
 
 /** Counts a chunk. Returns a description of the excess, or null while the size is within the limit. */
-export type ByteCounter = (chunk: Uint8Array) => string | null
+export type ResponseSizeCheck = (chunk: Uint8Array) => string | null
 
-export function createByteCounter(
+export function createResponseSizeCheck(
   contentType: string | null,
   { maxEventBytes, maxResponseBytes }: ResponseSizeLimits,
-): ByteCounter {
+): ResponseSizeCheck {
   if (contentType?.includes('text/event-stream')) return countEventBytes(maxEventBytes)
   let bytes = 0
   return chunk => {
@@ -73,7 +73,7 @@ export function createByteCounter(
   }
 }
 
-function countEventBytes(maxEventBytes: number): ByteCounter {
+function countEventBytes(maxEventBytes: number): ResponseSizeCheck {
   const boundaries = createEventBoundaryFinder()
   let openBytes = 0
   return chunk => {

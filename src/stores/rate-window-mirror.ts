@@ -44,7 +44,10 @@ export class RateWindowMirror {
     this.#sweep.unref()
   }
 
-  /** Adds the unreported requests and the last copy of each window. The result must be passed to `recordCounted` or `recordFailed`. */
+  /**
+   * Adds to a call the requests that were not reported to the store yet, and the last known value of each window. The result must be passed
+   * to `recordCounted` or `recordFailed`.
+   */
   addUnreported(batch: CountBatch): CountBatch {
     return { ...batch, windows: batch.windows.map(window => this.#addUnreportedTo(window)), second: this.#nowSecond() }
   }

@@ -8,8 +8,8 @@ export function describeCause(cause: unknown): string {
 }
 
 /**
- * Returns the message of an error of the system or a driver, which quotes no request. Returns its code or name when the message is empty, as
- * for an error that joins several connection attempts.
+ * Returns the message of an error of the system or a driver; such messages contain no request data. Returns the error's code or name if the
+ * message is empty, as that of an AggregateError.
  */
 export function errorMessageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

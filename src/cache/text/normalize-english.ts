@@ -184,7 +184,7 @@ function normalizeNounPhrase(sentence: string, bare: string, isTitled: boolean):
   return normalizeQuestion(`what is ${bare}`)
 }
 
-/** Returns whether the phrase names an attribute, such as "flu symptoms" or "Everest height"; not "dad jokes", which requests some. */
+/** Returns whether the phrase names an attribute, such as "flu symptoms" or "Everest height". "Dad jokes" requests items. */
 function isAttribute(words: readonly string[]): boolean {
   const head = lemmasOf(words.at(-1) ?? '').find(({ kind }) => kind === 'n')?.word ?? ''
   return words.length > 1 && isNounOfKind(head, ['quality', 'magnitude', 'evidence', 'payment'])

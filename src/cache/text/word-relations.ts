@@ -1,4 +1,4 @@
-/** Relations of two words: a common root with different prefixes, or a common sense. */
+/** Relations of two words: the same root with different prefixes, or a shared meaning. */
 
 const prefixes =
   /^(?:un|in|im|ir|il|dis|de|en|ex|mis|non|anti|over|under|up|down|pre|post|out|hyper|hypo|inter|intra|micro|macro|re)(?=[a-z]{4})/

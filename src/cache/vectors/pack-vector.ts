@@ -24,7 +24,7 @@ export function dimensionsOf(packed: Uint8Array): number {
 }
 
 /** Returns the numbers with their original precision. */
-export function unpackNumbers(packed: Uint8Array): Float32Array | Float64Array {
+export function unpackVector(packed: Uint8Array): Float32Array | Float64Array {
   // The bytes are copied, because floats and doubles must be aligned to their size.
   const { buffer } = new Uint8Array(packed.subarray(1))
   return packed[0] === DOUBLES ? new Float64Array(buffer) : new Float32Array(buffer)
@@ -32,7 +32,7 @@ export function unpackNumbers(packed: Uint8Array): Float32Array | Float64Array {
 
 /** Returns the numbers as 32-bit floats, the format of base64 responses. */
 export function unpackFloats(packed: Uint8Array): Float32Array {
-  const numbers = unpackNumbers(packed)
+  const numbers = unpackVector(packed)
   return numbers instanceof Float32Array ? numbers : Float32Array.from(numbers)
 }
 

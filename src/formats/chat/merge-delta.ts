@@ -77,7 +77,7 @@ function mergeItems(items: unknown[], fragments: unknown[]): boolean {
   return isConsistent
 }
 
-/** Longer lists, which a client may send, are searched with a map. */
+/** Longer lists are searched with a map: a client may send one in its conversation. */
 const MAX_SCAN_STEPS = 4_096
 
 function lastByIndex(items: readonly unknown[]): Map<unknown, JsonObject> {

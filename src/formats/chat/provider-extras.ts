@@ -107,7 +107,7 @@ export class BufferedProviderExtras {
     return taken
   }
 
-  /** The names of the extras that were not taken. */
+  /** The names of the extras that were not used. */
   get names(): string[] {
     return [...Object.keys(this.fields), ...(Object.keys(this.#calls).length > 0 ? ['tool_calls'] : [])]
   }

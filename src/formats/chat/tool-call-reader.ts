@@ -5,7 +5,7 @@ import type { BufferedProviderExtras } from './provider-extras.ts'
 import { findContinuedCall, isCompleteJsonObject, readToolCallFragment, type ToolCallFragment } from './tool-calls.ts'
 
 export interface ToolCallWriter {
-  /** Returns a new id for a call that has no id, or the id of another call. */
+  /** Returns a new id for a call whose id is missing, or is that of another call. */
   createCallId(): string
   /** Starts a call. The call before it has ended. */
   startCall(id: string, name: string): void

@@ -72,7 +72,7 @@ export function writeOpenAiError(error: ProviderError, text = ''): ClientError {
  * Normalizes the error for an untranslated request whose prompt exceeds the context length, if it lacks the code on which clients act.
  * Returns null for any other error, which stays unchanged.
  */
-export function normalizeOpenAiContextError(text: string, status: number): ClientError | null {
+export function normalizeOpenAiContextLengthError(text: string, status: number): ClientError | null {
   const error = readProviderError(text, status)
   if (error.category !== 'fullContext') return null
   const body = parseJson(text)

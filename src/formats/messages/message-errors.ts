@@ -38,7 +38,7 @@ export function writeAnthropicProviderError(error: ProviderError, requestId: str
   return { status, body: { ...writeAnthropicError({ status, message }, requestId) } }
 }
 
-/** Does the same as `normalizeOpenAiContextError` for clients of the Messages API. */
+/** Does the same as `normalizeOpenAiContextLengthError` for clients of the Messages API. */
 export function normalizeAnthropicContextError(text: string, status: number, requestId: string): ClientError | null {
   const error = readProviderError(text, status)
   if (error.category !== 'fullContext') return null

@@ -5,7 +5,7 @@ import { asObjects, isJsonObject, type JsonObject } from '../json/canonical.ts'
 import type { TypedEvent } from '../sse/sse.ts'
 import { createMessageEventWriter, type MessageEventWriter } from './messages-translation-writer.ts'
 
-/** Counts of the whole message that Anthropic sends with the last event. */
+/** The token counts of the whole message, which Anthropic sends with the last event. */
 const CLOSING_COUNTS = [
   'input_tokens',
   'cache_creation_input_tokens',

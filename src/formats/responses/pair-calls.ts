@@ -6,7 +6,7 @@ import { asString, isJsonObject, type JsonObject } from '../json/canonical.ts'
 const RESULT_TYPE = /_(?:output|response|result)$/
 const CALL_TYPE = /_call$/
 
-export function isResultItem({ type }: JsonObject): boolean {
+export function isCallOutputItem({ type }: JsonObject): boolean {
   return RESULT_TYPE.test(asString(type))
 }
 
@@ -14,7 +14,8 @@ export function isResultItem({ type }: JsonObject): boolean {
 export function isCallItem(item: JsonObject): boolean {
   const { type, call_id: callId, arguments: callArguments } = item
   return (
-    !isResultItem(item) && (CALL_TYPE.test(asString(type)) || typeof callId === 'string' || callArguments !== undefined)
+    !isCallOutputItem(item) &&
+    (CALL_TYPE.test(asString(type)) || typeof callId === 'string' || callArguments !== undefined)
   )
 }
 
@@ -41,7 +42,7 @@ export function pairCallsWithResults(input: readonly unknown[]): PairedCallIds {
       if (typeof callId !== 'string') callsWithoutId.set(toolNameOf(item), item)
       continue
     }
-    if (!isResultItem(item)) continue
+    if (!isCallOutputItem(item)) continue
     const named = calls.get(asString(callId ?? requestId ?? id))
     const call = named ?? (typeof callId === 'string' ? undefined : callsWithoutId.get(toolNameOf(item)))
     if (!call) continue

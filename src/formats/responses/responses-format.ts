@@ -2,7 +2,7 @@
 
 import type { ApiFormat } from '../api-format.ts'
 import { readExpectedResponseOutput } from '../expected-output.ts'
-import { readContainerGigabytes } from '../hosted-tools.ts'
+import { readContainerMemoryGigabytes } from '../hosted-tools.ts'
 import { asObjects, isBlank, isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { encodeTypedEvents, hasEventName, parseEventData } from '../sse/sse.ts'
 import type { TokenUsage, ToolCallCounts } from '../token-usage.ts'
@@ -71,7 +71,7 @@ function countCalls({ output, tools, tool_usage: used }: JsonObject): ToolCallCo
   const containerIds = items.map(
     item => item.container_id ?? (isJsonObject(item.environment) && item.environment.container_id),
   )
-  const gigabytes = asObjects(tools).map(readContainerGigabytes)
+  const gigabytes = asObjects(tools).map(readContainerMemoryGigabytes)
   return {
     search: typeof searches === 'number' ? searches : callsOf('web_search_call'),
     file_search: callsOf('file_search_call'),

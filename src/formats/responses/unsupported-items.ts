@@ -13,7 +13,7 @@ import {
 } from '../json/canonical.ts'
 import { readOptional } from '../json/read-fields.ts'
 import { setSourcePath } from '../source-paths.ts'
-import { isCallItem, isResultItem, type PairedCallIds, toolNameOf } from './pair-calls.ts'
+import { isCallItem, isCallOutputItem, type PairedCallIds, toolNameOf } from './pair-calls.ts'
 import { isKnownContent, translateContent } from './response-content-to-chat.ts'
 import { chatToolNameOf, wrapToolInput } from './response-tools-to-chat.ts'
 
@@ -36,7 +36,7 @@ export function translateUnsupportedItem(
   conversation: ChatMessageBuilder,
   ids: PairedCallIds,
 ): boolean {
-  if (isResultItem(item)) return translateResult(item, param, conversation, ids)
+  if (isCallOutputItem(item)) return translateResult(item, param, conversation, ids)
   if (isCallItem(item)) translateCall(item, param, conversation, ids)
   else if (isPresent(readOptional(item, 'content'))) translateContentItem(item, param, conversation)
   else return isEncrypted(item) || item.type === TOOL_LIST
@@ -51,7 +51,7 @@ export function listOmittedItemTypes({ input }: JsonObject): string[] {
 /** Whether an item's content is omitted. Reasoning does not count, because models can continue without it. */
 function isOmitted(item: JsonObject): boolean {
   const { type, content, result } = item
-  if (type === 'reasoning' || isResultItem(item)) return false
+  if (type === 'reasoning' || isCallOutputItem(item)) return false
   if (isCallItem(item)) return type === 'image_generation_call' && !isBlank(result)
   return isEncrypted(item) || asObjects(content).some(isEncrypted)
 }

@@ -115,16 +115,16 @@ interface BaseOperation {
 }
 
 /** An operation whose calls are shared by identical requests: completions and pass-through operations. */
-export interface SharedOperation extends BaseOperation {
+export interface CoalescedOperation extends BaseOperation {
   sharesCalls: true
   /** Calls the provider, and settles the call. Throws a ProxyError if nothing was sent; the caller must then settle the call. */
   execute(context: LeaderContext, services: PipelineServices): Promise<AttemptResult>
 }
 
 /** An operation whose calls are not shared as a whole: embeddings by input, stored objects, token counts, explanations, feedback. */
-export interface UnsharedOperation extends BaseOperation {
+export interface UncoalescedOperation extends BaseOperation {
   sharesCalls: false
   execute(context: RequestContext, services: PipelineServices): Promise<AttemptResult>
 }
 
-export type Operation = SharedOperation | UnsharedOperation
+export type Operation = CoalescedOperation | UncoalescedOperation

@@ -15,7 +15,12 @@ import { replaceLongBody } from '../../providers/long-body.ts'
 import { MAX_PLAIN_RESPONSE_BYTES, readAllBytes } from '../../providers/read-bytes.ts'
 import { renameModelInLongBody, renameModelInText } from '../../providers/rename-model.ts'
 import type { Endpoint } from '../../providers/upstream.ts'
-import type { AttemptResult, PipelineServices, RequestContext, UnsharedOperation } from '../context/request-context.ts'
+import type {
+  AttemptResult,
+  PipelineServices,
+  RequestContext,
+  UncoalescedOperation,
+} from '../context/request-context.ts'
 import { checkReferences } from '../ownership/check-references.ts'
 import { changeModel, resolveAlias } from '../request/change-model.ts'
 import { parseLargeRequest, parseRequest, parseRequestBytes, readModel } from '../request/parse-request.ts'
@@ -26,7 +31,7 @@ import { JSON_HEADERS } from '../response/response-headers.ts'
 
 type AuxiliaryQuery = CountTokensQuery | ExplainQuery | FeedbackQuery
 
-export const auxiliaryOperation: UnsharedOperation = {
+export const auxiliaryOperation: UncoalescedOperation = {
   sharesCalls: false,
   read,
   serveHit: () => null,

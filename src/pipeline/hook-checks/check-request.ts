@@ -1,4 +1,4 @@
-/** Sends a request to the installation's hook before any response, and lets its response be checked too. */
+/** Sends a request to the installation's hook before it is answered. Returns what checks its response later. */
 import { endUserOf } from '../../formats/end-user.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import type { Hook } from '../../hooks/hook.ts'

@@ -10,7 +10,7 @@ import { hasTextResponse } from './check-request.ts'
 
 /**
  * Sends a provider's response to the hook. Returns null if there is no hook or no text. Throws if the response is rejected; the request is then
- * recorded with its cost, and counts.
+ * recorded with its cost, and counts against limits.
  */
 export async function checkResponse(
   { check, query, recorder }: RoutedContext,

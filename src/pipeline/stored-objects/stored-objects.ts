@@ -3,7 +3,12 @@
  * steps: check with the hook, find the project's object, then forward a free request, or prepare, send and record a request that counts.
  */
 import { actionsOf, traitsOf } from '../../providers/stored-object-collections.ts'
-import type { AttemptResult, PipelineServices, RequestContext, UnsharedOperation } from '../context/request-context.ts'
+import type {
+  AttemptResult,
+  PipelineServices,
+  RequestContext,
+  UncoalescedOperation,
+} from '../context/request-context.ts'
 import { checkQueryString, checkStoredResponse } from '../hook-checks/check-stored-objects.ts'
 import type { StoredObjectQuery } from '../request/query.ts'
 import type { ProxyRequest, ProxyResponse, StoredObjectTarget } from '../request/request.ts'
@@ -14,7 +19,7 @@ import { prepareObjectRequest } from './prepare-object-request.ts'
 import { deleteCacheEntries, findOwnResponse, serveOwnResponse } from './responses.ts'
 import { sendObjectRequest } from './send-object-request.ts'
 
-export const storedObjectOperation: UnsharedOperation = {
+export const storedObjectOperation: UncoalescedOperation = {
   sharesCalls: false,
   read,
   serveHit: () => null,

@@ -23,7 +23,7 @@ const FAILURES = 3
 const OPEN_MS = 5_000
 const MAX_CIRCUITS = 10_000
 
-export function createJudgeModelCaller(modelRouter: ModelRouter, catalogue: Catalogue, log: Log): PrepareJudgeCall {
+export function createJudgeCallPreparer(modelRouter: ModelRouter, catalogue: Catalogue, log: Log): PrepareJudgeCall {
   // Separate from the providers' circuits: a judge call that timed out says nothing about the provider.
   const circuits = new LRUCache<string, CircuitBreaker>({ max: MAX_CIRCUITS })
 

@@ -12,10 +12,10 @@ import type { CallFailure, JoinedCall, SharedCallResult, SharedCalls } from '../
 import { isCachingAllowed, isStreamedLive } from '../context/plan-request.ts'
 import type {
   AttemptResult,
+  CoalescedOperation,
   PipelineServices,
   RequestContext,
   RoutedContext,
-  SharedOperation,
 } from '../context/request-context.ts'
 import { checkLookupResult } from '../hook-checks/check-response.ts'
 import { checkReferences } from '../ownership/check-references.ts'
@@ -33,7 +33,7 @@ const MAX_FOLLOWED_CALLS = 2
 
 /** A request that may share its call with identical ones. */
 interface SharingContext extends RoutedContext {
-  operation: SharedOperation
+  operation: CoalescedOperation
 }
 
 export function executeOperation(context: RequestContext, services: PipelineServices): Promise<AttemptResult> {

@@ -137,7 +137,8 @@ async function installRuntime(directory: string): Promise<void> {
     cwd: folder,
     env: { ...processEnvironment, BUN_BE_BUN: '1' },
   })
-  if (exitCode !== 0) throw new Error(`the runtime could not be installed: ${stderr.toString().trim()}`)
+  if (exitCode !== 0)
+    throw new Error(`the packages of the model runtime could not be installed: ${stderr.toString().trim()}`)
   const platformDirectory = join(process.platform, process.arch)
   const binaries = join(folder, 'node_modules/onnxruntime-node/bin')
   for (const place of new Bun.Glob('napi-v*/*/*').scanSync({ cwd: binaries, onlyFiles: false }))

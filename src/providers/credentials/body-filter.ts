@@ -9,7 +9,10 @@ import { EventFilter } from './event-filter.ts'
 const SNIFFED_BYTES = 64
 
 /** Returns a redactor for a body. It detects event streams by their first bytes, because some providers label them as JSON or not at all. */
-export function openBody(credentials: Credentials, response: Pick<RedactableResponse, 'headers'>): CredentialRedactor {
+export function createBodyRedactor(
+  credentials: Credentials,
+  response: Pick<RedactableResponse, 'headers'>,
+): CredentialRedactor {
   const byteRedactor = credentials.createRedactor()
   if (credentials.isEmpty) return byteRedactor
   let events: CredentialRedactor | null | undefined = isEventStream(response)
@@ -73,7 +76,7 @@ export function hideEarlier<Response extends RedactableResponse>(
   let redacted = response
   for (const credentials of new Set(earlier)) {
     if (credentials === response.credentials) continue
-    const filter = openBody(credentials, response)
+    const filter = createBodyRedactor(credentials, response)
     const { isStorable } = redacted
     const body = transformBytes(redacted.body, bytes => (bytes ? filter.push(bytes) : filter.end()))
     redactHeaders(response.headers, credentials)

@@ -1,6 +1,6 @@
 /** Returns a provider's errors in the client's format, with the codes on which clients act. */
 import type { ClientError } from '../../formats/errors/client-error.ts'
-import { normalizeOpenAiContextError } from '../../formats/errors/client-error.ts'
+import { normalizeOpenAiContextLengthError } from '../../formats/errors/client-error.ts'
 import { normalizeAnthropicContextError } from '../../formats/messages/message-errors.ts'
 import { readAllBytes } from '../read-bytes.ts'
 import type { Endpoint, UpstreamResponse } from '../upstream.ts'
@@ -17,7 +17,7 @@ export async function normalizeClientError(
   const normalized =
     endpoint === 'messages'
       ? normalizeAnthropicContextError(text, response.status, `req_${crypto.randomUUID().replaceAll('-', '')}`)
-      : normalizeOpenAiContextError(text, response.status)
+      : normalizeOpenAiContextLengthError(text, response.status)
   if (normalized === null) return { ...response, body: new Blob([Uint8Array.from(bytes)]).stream() }
   return replaceWithError(response, normalized)
 }

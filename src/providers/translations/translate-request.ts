@@ -10,7 +10,7 @@ import {
   type TranslationTarget,
   translateToChat,
 } from '../../formats/translation.ts'
-import { isLongRequest, parseExactBody, replaceLongBody, runBodyJob } from '../long-body.ts'
+import { isLongRequest, parseLosslessBody, replaceLongBody, runBodyJob } from '../long-body.ts'
 import type { UpstreamRequest } from '../upstream.ts'
 
 export interface TranslationInput {
@@ -50,7 +50,7 @@ export async function translateRequest(
     const { bytes, fields, ...translated } = await runBodyJob(TRANSLATE, request, { endpoint, target })
     return { chat: replaceLongBody({ ...sharedFieldsOf(request), endpoint: 'chat' }, fields, bytes), ...translated }
   }
-  const { chatRequest, ...translated } = translateToChat(endpoint, parseExactBody(request), target)
+  const { chatRequest, ...translated } = translateToChat(endpoint, parseLosslessBody(request), target)
   const bodyText = JSON.stringify(chatRequest)
   return { chat: { ...sharedFieldsOf(request), endpoint: 'chat', body: chatRequest, bodyText }, ...translated }
 }
@@ -62,7 +62,7 @@ export async function withoutPackedExtras(request: UpstreamRequest): Promise<Ups
   const isParsed = !isLongRequest(request) || isPresent(input ?? messages)
   if (isParsed && !hasPackedExtras(request.body)) return request
   if (isLongRequest(request)) return replaceLongBody(request, request.body, await runBodyJob(OMIT_EXTRAS, request, {}))
-  const bodyText = JSON.stringify(omitPackedExtras(parseExactBody(request)))
+  const bodyText = JSON.stringify(omitPackedExtras(parseLosslessBody(request)))
   return { ...request, body: omitPackedExtras(request.body), bodyText }
 }
 
@@ -81,7 +81,7 @@ export async function restoreRequestFieldNames(
   details: ErrorDetails,
 ): Promise<ErrorDetails> {
   if (isLongRequest(request)) return runBodyJob(RESTORE_FIELD_NAMES, request, { endpoint, target, details })
-  return restoreClientFieldNames(endpoint, parseExactBody(request), target, details)
+  return restoreClientFieldNames(endpoint, parseLosslessBody(request), target, details)
 }
 
 function sharedFieldsOf(request: UpstreamRequest) {

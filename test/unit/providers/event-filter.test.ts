@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createEventSplitter } from '../../../src/formats/sse/split-events.ts'
 import { parseSseEvent } from '../../../src/formats/sse/sse.ts'
-import { openBody } from '../../../src/providers/credentials/body-filter.ts'
+import { createBodyRedactor } from '../../../src/providers/credentials/body-filter.ts'
 import { Credentials } from '../../../src/providers/credentials/credentials.ts'
 import { EventFilter } from '../../../src/providers/credentials/event-filter.ts'
 import { ENCODINGS, shows } from '../../harness/quote-credential.ts'
@@ -66,7 +66,7 @@ const decode = (inJson: string) => JSON.parse(`"${inJson}"`) as string
 
 /** Forwards a stream event by event, and records the output after each event. */
 function forward(events: readonly string[], by = credentials) {
-  const filter = openBody(by, { headers: new Headers({ 'content-type': 'text/event-stream' }) })
+  const filter = createBodyRedactor(by, { headers: new Headers({ 'content-type': 'text/event-stream' }) })
   const outputs = [...events.map(event => filter.push(Buffer.from(event))), filter.end()].map(each =>
     Buffer.from(each).toString(),
   )
@@ -210,12 +210,12 @@ test('a stream that ends early sends what is held, and is read to its end', () =
 
 test('keeps the other lines of an event, and reads a stream without the label of one', () => {
   const event = (text: string) => `id: 7\r\nevent: x\r\ndata: ${JSON.stringify(content.write(text))}\r\n\r\n`
-  const filter = openBody(credentials, { headers: new Headers() })
+  const filter = createBodyRedactor(credentials, { headers: new Headers() })
   const parts = [event(SECRET.slice(0, 9)), event(SECRET.slice(9))].map(part =>
     Buffer.from(filter.push(Buffer.from(part))),
   )
   const text = parts.join('') + Buffer.from(filter.end())
   expect([readText(text, content.read), text.match(/id: 7\nevent: x\ndata: /g)?.length]).toEqual(['[redacted]', 2])
-  const page = openBody(credentials, { headers: new Headers() })
+  const page = createBodyRedactor(credentials, { headers: new Headers() })
   expect(Buffer.from(page.push(Buffer.from('<html>'))).toString()).toBe('<html>')
 })

@@ -41,7 +41,7 @@ export const DEFAULT_PLAYGROUND_SETTINGS: PlaygroundSettings = {
 }
 
 /** Converts the settings to request options. Throws when `tools` is not a JSON array. */
-export function toThreadOptions({
+export function toConversationOptions({
   system,
   parameters,
   tools,

@@ -10,7 +10,7 @@ import { hasRole, useProject, useSession } from '../session.ts'
 import { type ChatThread, type ThreadOptions, useThread } from '../threads.ts'
 import type { ApiKey, Project } from '../types.ts'
 import { Conversation } from './conversation.tsx'
-import { DEFAULT_PLAYGROUND_SETTINGS, PlaygroundSettingsForm, toThreadOptions } from './playground-settings.tsx'
+import { DEFAULT_PLAYGROUND_SETTINGS, PlaygroundSettingsForm, toConversationOptions } from './playground-settings.tsx'
 
 /** Images are part of every later turn of a conversation, so their size is limited. */
 const MAX_IMAGE_BYTES = 4 * 1024 * 1024
@@ -60,7 +60,7 @@ function Workspace({ project, baseUrl }: { project: Project; baseUrl: string }) 
   /** Sends messages to all visible threads, or to the given ones. With `isSent` false, only the cache decision is requested. */
   function send(messages: ChatMessage[], isSent: boolean, targets: readonly ChatThread[] = shown): void {
     try {
-      const options: ThreadOptions = { projectId: project.id, baseUrl, keyType, ...toThreadOptions(settings) }
+      const options: ThreadOptions = { projectId: project.id, baseUrl, keyType, ...toConversationOptions(settings) }
       setError(null)
       for (const thread of targets) {
         const { route } = chosen[threads.indexOf(thread)] ?? {}

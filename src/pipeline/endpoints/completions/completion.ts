@@ -5,7 +5,12 @@ import { replaceLongBody } from '../../../providers/long-body.ts'
 import { isEventStream, type UpstreamResponse } from '../../../providers/upstream.ts'
 import { failedResponseError } from '../../../providers/upstream-failure.ts'
 import { readCompletionRequest } from '../../context/read-request.ts'
-import type { AttemptResult, LeaderContext, PipelineServices, SharedOperation } from '../../context/request-context.ts'
+import type {
+  AttemptResult,
+  CoalescedOperation,
+  LeaderContext,
+  PipelineServices,
+} from '../../context/request-context.ts'
 import { resetEchoedFields } from '../../conversations/echoed-fields.ts'
 import { checkResponse } from '../../hook-checks/check-response.ts'
 import type { CompletionQuery } from '../../request/query.ts'
@@ -26,7 +31,7 @@ import { maxPriceOf, requestSizeOf } from '../../spending/max-cost.ts'
 import { resolveCallUsage } from '../../spending/resolve-usage.ts'
 import { relayStream } from './relay-stream.ts'
 
-export const completionOperation: SharedOperation = {
+export const completionOperation: CoalescedOperation = {
   sharesCalls: true,
   read: readCompletionRequest,
   serveHit,

@@ -13,7 +13,7 @@ import type {
   AttemptResult,
   PipelineServices,
   RoutedContext,
-  UnsharedOperation,
+  UncoalescedOperation,
 } from '../../context/request-context.ts'
 import type { EmbeddingsInput } from '../../request/embeddings-query.ts'
 import type { CompletionQuery } from '../../request/query.ts'
@@ -26,7 +26,7 @@ import type { KeyedInput } from './fetch-batches.ts'
 import { gatherVectors, type VectorResults } from './gather-vectors.ts'
 import { writeEmbeddingsResponse } from './write-response.ts'
 
-export const embeddingsOperation: UnsharedOperation = {
+export const embeddingsOperation: UncoalescedOperation = {
   sharesCalls: false,
   read: readCompletionRequest,
   serveHit: () => null,

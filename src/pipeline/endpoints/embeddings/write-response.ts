@@ -1,5 +1,5 @@
 /** Writes an embeddings response in OpenAI's format from packed vectors. A long one is written in pieces, with backpressure. */
-import { unpackFloats, unpackNumbers } from '../../../cache/vectors/pack-vector.ts'
+import { unpackFloats, unpackVector } from '../../../cache/vectors/pack-vector.ts'
 import type { EncodingFormat } from '../../request/embeddings-query.ts'
 
 export interface EmbeddingsOutput {
@@ -62,5 +62,5 @@ function writeBase64(packed: Uint8Array): Uint8Array {
 }
 
 function writeList(packed: Uint8Array): Uint8Array {
-  return Buffer.from(JSON.stringify(Array.from(unpackNumbers(packed))), 'latin1')
+  return Buffer.from(JSON.stringify(Array.from(unpackVector(packed))), 'latin1')
 }

@@ -10,7 +10,12 @@ import type { UpstreamResponse } from '../../../providers/upstream.ts'
 import { brokenResponseError, emptyResponseError } from '../../../providers/upstream-failure.ts'
 import type { SharedCallResult } from '../../coalescing/shared-call.ts'
 import { readPassThroughRequest } from '../../context/read-pass-through.ts'
-import type { AttemptResult, LeaderContext, PipelineServices, SharedOperation } from '../../context/request-context.ts'
+import type {
+  AttemptResult,
+  CoalescedOperation,
+  LeaderContext,
+  PipelineServices,
+} from '../../context/request-context.ts'
 import { checkResponse } from '../../hook-checks/check-response.ts'
 import type { PassThroughQuery } from '../../request/query.ts'
 import type { ProxyResponse } from '../../request/request.ts'
@@ -40,7 +45,7 @@ import { relayResponse } from './relay-response.ts'
 import { readTranscriptFormat, requestVerboseTranscript } from './transcript.ts'
 
 /** Requests are admitted before their bodies are read, because the bodies are usually large. */
-export const passThroughOperation: SharedOperation = {
+export const passThroughOperation: CoalescedOperation = {
   sharesCalls: true,
   read: readPassThroughRequest,
   serveHit: servePassThroughHit,
@@ -80,8 +85,8 @@ async function callProvider(context: PassThroughContext, stages: PipelineService
 }
 
 /**
- * Returns the format into which a transcript is converted from verbose JSON, which the proxy requests to learn its length. Null if the
- * response is forwarded as the provider sends it.
+ * Returns the format into which the proxy converts the transcript: it requests verbose JSON, which states the length of the audio. Null if
+ * the response is forwarded as the provider sends it.
  */
 function findTranscriptFormat(context: PassThroughContext, stages: PipelineServices): string | null {
   const { query } = context

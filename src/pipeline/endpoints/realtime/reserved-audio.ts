@@ -2,7 +2,7 @@
 import type { CostBound } from '../../../admission/budgets.ts'
 import type { ResolvedKey } from '../../../postgres/admit-requests.ts'
 import type { RequestRecorder } from '../../accounting/request-recorder.ts'
-import { AUDIO_BLOCK_SECONDS, AUDIO_CHARACTERS_PER_SECOND } from './session-prices.ts'
+import { AUDIO_BLOCK_SECONDS, BASE64_G711_CHARACTERS_PER_SECOND } from './session-prices.ts'
 
 interface TranscriptionOptions {
   getResolvedKey(): Pick<ResolvedKey, 'has_budgets'>
@@ -28,7 +28,7 @@ export class TranscriptionReservation {
   async reserve(model: string, characters: number): Promise<void> {
     const { getResolvedKey, open, maxCost } = this.#options
     if (model !== this.model) this.#seconds = this.#blocks = 0
-    this.#seconds += characters / AUDIO_CHARACTERS_PER_SECOND
+    this.#seconds += characters / BASE64_G711_CHARACTERS_PER_SECOND
     while (getResolvedKey().has_budgets && this.#blocks * AUDIO_BLOCK_SECONDS < this.#seconds) {
       if (!this.#recorder?.spending?.hasBudgets) this.#recorder = open(model)
       await this.#recorder.spending?.reserveMoney(model, maxCost(model))

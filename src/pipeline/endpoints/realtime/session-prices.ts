@@ -22,7 +22,7 @@ import {
 } from '../../spending/pass-through-usage.ts'
 
 /** Base64 has four characters for three bytes. A second of the shortest format, G.711, has 8,000 bytes. */
-export const AUDIO_CHARACTERS_PER_SECOND = (8_000 * 4) / 3
+export const BASE64_G711_CHARACTERS_PER_SECOND = (8_000 * 4) / 3
 /** OpenAI counts one token for 100 ms of audio input, and for 50 ms of audio output. */
 const INPUT_TOKENS_PER_SECOND = 10
 const OUTPUT_TOKENS_PER_SECOND = 20
@@ -31,7 +31,7 @@ export const AUDIO_BLOCK_SECONDS = 600
 
 /** Returns the tokens of the client's characters, as if they were audio. */
 export function estimateAudioInputTokens(characters: number): number {
-  return (characters / AUDIO_CHARACTERS_PER_SECOND) * INPUT_TOKENS_PER_SECOND
+  return (characters / BASE64_G711_CHARACTERS_PER_SECOND) * INPUT_TOKENS_PER_SECOND
 }
 
 /** The traffic of one response, from which its usage is read or estimated. */
@@ -100,7 +100,7 @@ export class SessionPrices {
   /** Estimates the usage of a response without a report from its traffic, as if all of it were audio. */
   estimate({ promptTokens, receivedCharacters }: ResponseTraffic, reason: EstimateReason = 'not_reported'): CallUsage {
     const model = this.#find(this.#model)
-    const outputTokens = Math.ceil((receivedCharacters / AUDIO_CHARACTERS_PER_SECOND) * OUTPUT_TOKENS_PER_SECOND)
+    const outputTokens = Math.ceil((receivedCharacters / BASE64_G711_CHARACTERS_PER_SECOND) * OUTPUT_TOKENS_PER_SECOND)
     const read = Math.ceil(Math.min(promptTokens, model?.contextTokens ?? promptTokens))
     const written = Math.min(outputTokens, model?.maxOutputTokens ?? outputTokens)
     const counts = { promptTokens: read, audioPromptTokens: read, completionTokens: written }

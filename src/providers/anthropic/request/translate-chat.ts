@@ -2,7 +2,7 @@
 import { nowMs } from '../../../event-loop/clock.ts'
 import { WorkerJob } from '../../../event-loop/worker-pool.ts'
 import type { JsonObject } from '../../../formats/json/canonical.ts'
-import { isLongRequest, parseExactBody, runBodyJob } from '../../long-body.ts'
+import { isLongRequest, parseLosslessBody, runBodyJob } from '../../long-body.ts'
 import type { UpstreamRequest } from '../../upstream.ts'
 import { chooseApiVersion } from '../messages-request.ts'
 import { type AnthropicResponseContext, createAnthropicResponseContext } from '../response/response-context.ts'
@@ -34,7 +34,7 @@ export async function translateChat(
   owner: number,
 ): Promise<TranslatedChat<string | Uint8Array>> {
   if (isLongRequest(request)) return runBodyJob(TRANSLATE, { bodyBytes: request.bodyBytes, owner }, { limits })
-  return translateChatBody(parseExactBody(request), limits)
+  return translateChatBody(parseLosslessBody(request), limits)
 }
 
 export function translateChatBody(body: JsonObject, limits: ModelLimits): TranslatedChat {

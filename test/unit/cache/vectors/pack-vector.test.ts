@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { packVector, unpackFloats, unpackNumbers } from '../../../../src/cache/vectors/pack-vector.ts'
+import { packVector, unpackFloats, unpackVector } from '../../../../src/cache/vectors/pack-vector.ts'
 
 /** A unit vector with normally distributed components, as embedding models return them. */
 function makeVector(dimensions: number, seed: number): Float32Array {
@@ -26,7 +26,7 @@ describe('packVector', () => {
     const vector = makeVector(1_536, 1)
     const packed = pack(vector)
     expect(unpackFloats(packed)).toEqual(vector)
-    expect(unpackNumbers(packed)).toEqual(vector)
+    expect(unpackVector(packed)).toEqual(vector)
   })
 
   test('preserves any finite 32-bit floats, signed zeros and the smallest included', () => {
@@ -35,7 +35,7 @@ describe('packVector', () => {
       fc.property(fc.array(float, { minLength: 1, maxLength: 70 }), numbers => {
         const floats = Float32Array.from(numbers)
         expect(unpackFloats(pack(floats))).toEqual(floats)
-        expect(Array.from(unpackNumbers(pack(numbers)))).toEqual(numbers)
+        expect(Array.from(unpackVector(pack(numbers)))).toEqual(numbers)
       }),
     )
   })
@@ -44,21 +44,21 @@ describe('packVector', () => {
     const double = fc.double({ noNaN: true, noDefaultInfinity: true })
     fc.assert(
       fc.property(fc.array(double, { minLength: 1, maxLength: 70 }), numbers => {
-        expect(Array.from(unpackNumbers(pack(numbers)))).toEqual(numbers)
+        expect(Array.from(unpackVector(pack(numbers)))).toEqual(numbers)
       }),
     )
   })
 
   test('preserves integers of quantized vectors', () => {
     const numbers = Array.from({ length: 1_024 }, (_, at) => (at % 256) - 128)
-    expect(Array.from(unpackNumbers(pack(numbers)))).toEqual(numbers)
+    expect(Array.from(unpackVector(pack(numbers)))).toEqual(numbers)
   })
 
   test('uses four bytes a number, and eight for doubles', () => {
     expect(pack(makeVector(1_536, 4)).length).toBe(1 + 4 * 1_536)
     const doubles = Array.from({ length: 1_536 }, (_, at) => Math.sin(at + 1))
     expect(pack(doubles).length).toBe(1 + 8 * 1_536)
-    expect(Array.from(unpackNumbers(pack(doubles)))).toEqual(doubles)
+    expect(Array.from(unpackVector(pack(doubles)))).toEqual(doubles)
     expect(unpackFloats(pack(doubles))).toEqual(Float32Array.from(doubles))
   })
 
@@ -66,7 +66,7 @@ describe('packVector', () => {
     for (const numbers of [makeVector(9, 5), [1 / 3, 2 / 3, 0.1]]) {
       const packed = pack(numbers)
       const within = Buffer.concat([Buffer.from('abc'), packed, Buffer.from('d')]).subarray(3, 3 + packed.length)
-      expect(Array.from(unpackNumbers(within))).toEqual(Array.from(numbers))
+      expect(Array.from(unpackVector(within))).toEqual(Array.from(numbers))
     }
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   createVectorNamer,
   packVector,
-  unpackNumbers,
+  unpackVector,
   type VectorNameFields,
 } from '../../../../src/cache/vectors/pack-vector.ts'
 import { decodeStoredVector, encodeStoredVector } from '../../../../src/cache/vectors/vector-store.ts'
@@ -212,7 +212,7 @@ describe('reading an embeddings response', () => {
   const read = (body: unknown, inputs: number) => readEmbeddingsResponse(JSON.stringify(body), inputs)
   const base64 = (...numbers: number[]) => Buffer.from(Float32Array.from(numbers).buffer).toString('base64')
   const datum = (index: number, embedding: unknown) => ({ object: 'embedding', index, embedding })
-  const numbersOf = (packed: readonly Uint8Array[]) => packed.map(vector => Array.from(unpackNumbers(vector)))
+  const numbersOf = (packed: readonly Uint8Array[]) => packed.map(vector => Array.from(unpackVector(vector)))
 
   test('reads numbers and base64, in the order of the inputs', async () => {
     const answer = await read({ data: [datum(1, base64(0.5, -1)), datum(0, [0.1, 1 / 3])], model: 'm', usage: 1 }, 2)
