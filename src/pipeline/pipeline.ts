@@ -2,7 +2,7 @@
 import { hashBearerKey } from '../admission/key-validator.ts'
 import { ProxyError } from '../errors/errors.ts'
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
-import { type AdmittedRequest, admitRequest, isCountedAgainstQuota } from './context/admit-request.ts'
+import { type AdmittedRequest, admitRequest, isCountedAgainstQuota, reserveAhead } from './context/admit-request.ts'
 import { isPlanReusable, isStreamed, planRequest } from './context/plan-request.ts'
 import { type EarlyBody, readBodyEarly } from './context/read-request.ts'
 import type { PipelineServices, RequestContext } from './context/request-context.ts'
@@ -18,7 +18,6 @@ import { createEarlyHeaders, EARLY_HEADERS_AFTER_MS, sendHeadersEarly } from './
 import { finishResponse } from './response/finish-response.ts'
 import { createMissHeaders } from './response/response-headers.ts'
 import { sendWithFallbacks } from './upstream/fallbacks.ts'
-import { reserveAhead } from './upstream/reserve-ahead.ts'
 
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
 

@@ -1,11 +1,13 @@
-/** Admits requests, and decides which of them count against the quota. */
+/** Admits requests, decides which of them count against the quota, and reserves the cost of those that need it before the cache lookup. */
 import { applyRateLimitHeaders } from '../../admission/admission.ts'
+import { ProxyError } from '../../errors/errors.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { actionsOf } from '../../providers/stored-object-collections.ts'
 import type { RequestRecorder } from '../accounting/request-recorder.ts'
 import type { ProxyRequest, ProxyResponse } from '../request/request.ts'
+import { maxCost, requestSizeOf } from '../spending/max-cost.ts'
 import type { RequestPlan } from './plan-request.ts'
-import type { PipelineServices } from './request-context.ts'
+import type { PipelineServices, RequestContext } from './request-context.ts'
 
 export interface AdmittedRequest {
   resolvedKey: ResolvedKey
@@ -66,4 +68,21 @@ export async function setRateLimitHeaders(
 ): Promise<void> {
   const spending = recorder.spending && (await recorder.spending.readRemaining())
   applyRateLimitHeaders({ resolvedKey, remaining, spending }, headers)
+}
+
+/**
+ * Reserves the cost of a request before the cache lookup, if the project rejects hits, too, when a budget is spent (`when_exhausted` is
+ * `refuse`). Throws when a budget is spent. Money that other requests have reserved is not spent: the request waits for it only if the cache
+ * has no response.
+ */
+export async function reserveAhead(
+  { query, resolvedKey, provider, recorder }: RequestContext,
+  { catalogue }: PipelineServices,
+): Promise<void> {
+  if (resolvedKey.when_exhausted !== 'refuse' || !provider) return
+  if (query.kind !== 'completion' && query.kind !== 'pass_through') return
+  const reserving = recorder.spending?.reserveAhead(query.model, maxCost(requestSizeOf(query), provider, catalogue))
+  await reserving?.catch(error => {
+    if (!(error instanceof ProxyError && error.code === 'budget_reserved')) throw error
+  })
 }
