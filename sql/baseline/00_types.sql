@@ -1,4 +1,4 @@
--- Types of what people and programs read. Their comments and checks become the description of the admin API.
+-- Types of the API and the dashboard. Their comments and checks become the description of the admin API.
 
 create domain unix_seconds as bigint;
 comment on domain unix_seconds is 'Unix seconds.';

@@ -1,4 +1,4 @@
--- Who may call, how often, and with which settings: plans, projects, keys, counters.
+-- Authentication, limits and settings: plans, projects, keys, counters.
 
 create table plans (
     name text primary key
@@ -21,8 +21,8 @@ create table plans (
         check (tokens_per_minute_per_key > 0)
 );
 
-comment on table plans is 'Limits that projects subscribe to; an operator edits them with SQL and the next request obeys.';
-comment on column plans.name is 'How operators and projects refer to the plan.';
+comment on table plans is 'Limits that projects subscribe to. An operator changes them with SQL; they apply from the next request on.';
+comment on column plans.name is 'The name of the plan.';
 comment on column plans.requests_per_minute_per_key is 'Maximum number of requests of a project key in any 60 seconds.';
 comment on column plans.requests_per_minute_per_address is 'Maximum number of requests of a client address in any 60 seconds, per project.';
 comment on column plans.requests_per_month is 'Maximum number of requests of all project keys of a project in a calendar month (UTC).';
@@ -105,7 +105,7 @@ comment on column setting_kinds.preset is 'The value in new projects, and in exi
 comment on column setting_kinds.least is 'The minimum of a number; null: none.';
 comment on column setting_kinds.most is 'The maximum of a number, of the length of a text or of the number of names; null: none.';
 comment on column setting_kinds.words is 'The choices; for another type, a description of the value for messages.';
-comment on column setting_kinds.help is 'What the setting decides: a sentence that continues after its name.';
+comment on column setting_kinds.help is 'The effect of the setting: a sentence that continues after its name.';
 comment on column setting_kinds.place is 'The order on a page.';
 comment on column setting_kinds.area is 'The group of settings in which the dashboard shows it.';
 comment on column setting_kinds.title is 'The display name.';
@@ -258,7 +258,7 @@ create table admission_slots (
     used_at timestamptz not null default now()
 ) with (fillfactor = 20);
 
-comment on table admission_slots is 'The last batch of each slot in which proxies count requests, and what it was granted, in case its reply is lost. Updating a row in place costs less than inserting one for every batch.';
+comment on table admission_slots is 'The last batch of each slot in which proxies count requests, and its grants, in case its reply is lost. Updating a row in place costs less than inserting one for every batch.';
 comment on column admission_slots.slot is 'Created by the proxy; one batch at a time uses it.';
 comment on column admission_slots.batch is 'The number of the batch, incremented with each batch of the slot.';
 comment on column admission_slots.month is 'The month it was counted in.';
@@ -280,7 +280,7 @@ comment on column minute_counts.project_id is 'The project.';
 comment on column minute_counts.key_id is 'The key.';
 comment on column minute_counts.second is 'Seconds since the epoch, by the clock of Redis.';
 comment on column minute_counts.outside_redis is 'Admitted by processes without Redis.';
-comment on column minute_counts.in_redis is 'Counted in Redis, as the others last saw it.';
+comment on column minute_counts.in_redis is 'Counted in Redis, as last reported by the other processes.';
 comment on column minute_counts.recorded is 'Recorded when the first process lost Redis: an estimate of what the other processes counted, until they report it.';
 
 create table applied_batches (
@@ -303,7 +303,7 @@ create table service_settings (
 comment on table service_settings is 'Settings of the whole service that live with the data; an operator updates them with SQL.';
 comment on column service_settings.name is 'The setting.';
 comment on column service_settings.value is 'Its value, as text.';
-comment on column service_settings.description is 'What it does, its unit and its range.';
+comment on column service_settings.description is 'Its effect, unit and range.';
 
 create table installation (
     is_singleton boolean default true primary key

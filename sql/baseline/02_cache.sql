@@ -1,4 +1,4 @@
--- Stored answers and vectors, and what providers keep for clients.
+-- Cached responses and vectors, and the objects that providers store for clients.
 
 create table embedding_spaces (
     id integer generated always as identity primary key,
@@ -137,7 +137,7 @@ comment on column cache_groups.space_id is 'The embedding space of the vectors c
 comment on column cache_groups.project_id is 'The project whose group it is.';
 comment on column cache_groups.sampled is 'The number of prompts that are compared one by one and whose id is divisible by 16.';
 comment on column cache_groups.lists is 'Number of the table that holds the codes of the group''s prompts, in lists; null: it has none.';
-comment on column cache_groups.deleted_since_build is 'Prompts that were deleted since the lists were made, and are still in them.';
+comment on column cache_groups.deleted_since_build is 'The number of prompts that were deleted since the lists were built, and are still in them.';
 
 create sequence cache_lists_numbers;
 
@@ -231,7 +231,7 @@ create table stored_objects (
 create index stored_objects_id_idx on stored_objects (id);
 
 comment on table stored_objects is 'Files, batches and other objects that were created through the proxy. No project can access those of another, even if they share an account at the provider.';
-comment on column stored_objects.position is 'In the order in which they were made.';
+comment on column stored_objects.position is 'The order of creation.';
 comment on column stored_objects.project_id is 'The project that created it.';
 comment on column stored_objects.id is 'The provider''s id.';
 comment on column stored_objects.collection is 'files, batches, anthropic_files, message_batches, or a collection that only OpenAI has, such as videos; references: only its id is known.';
@@ -241,7 +241,7 @@ comment on column stored_objects.requests is 'Of a batch''s input, the requests 
 comment on column stored_objects.object is 'JSON, as the provider last returned it; null: not returned yet.';
 comment on column stored_objects.settled_at is 'When the usage of a batch was recorded; null: not yet.';
 comment on column stored_objects.expires_at is 'When the provider deletes it; null: never. Ahead: as the provider says.';
-comment on column stored_objects.models is 'Of a batch''s input, the models that it asks for; null: not looked at, as the project allowed any when it was made.';
+comment on column stored_objects.models is 'Of a batch''s input, the requested models; null: not read, because the project allowed any model when it was created.';
 comment on column stored_objects.tags is 'Of a batch: the tags of the request that started it, which its usage gets. Null for none.';
 comment on column stored_objects.end_user is 'The end user that the metadata of a batch names, in the form of name_end_user(); null: none.';
 
@@ -272,7 +272,7 @@ comment on column stored_responses.key_id is 'The key that sent the request. No 
 comment on column stored_responses.id is 'The response''s id.';
 comment on column stored_responses.previous_id is 'The response that the request continued; null: none.';
 comment on column stored_responses.input is 'JSON list of the request''s own input items, sealed as an entry''s response is; null: too long to be stored.';
-comment on column stored_responses.response is 'JSON, as the client got it, sealed as an entry''s response is.';
+comment on column stored_responses.response is 'JSON, as sent to the client, sealed as an entry''s response is.';
 comment on column stored_responses.expires_at is 'From when on it is not found any more. Ahead: at most 7 days.';
 comment on column stored_responses.item_ids is 'For a response with ids of its provider: the ids of its items, and one that stands for its input. The proxy''s own ids name their project and key.';
 comment on column stored_responses.unfinished is 'Whether its provider still generates it in the background. It is then read from the provider.';

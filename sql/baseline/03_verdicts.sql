@@ -1,4 +1,4 @@
--- Which questions ask the same: who said so, what was served, what the judge is asked.
+-- Verdicts on pairs of questions, semantic hits, and the queue of the judge.
 
 create table cache_verdicts (
     project_id bigint not null
@@ -25,7 +25,7 @@ create table cache_verdicts (
 create index cache_verdicts_expires_at_idx on cache_verdicts (expires_at);
 create index cache_verdicts_same_by_person_idx on cache_verdicts (project_id, other_hash) where source = 'person' and verdict = 'same';
 
-comment on table cache_verdicts is 'Decisions of a person or the judge whether two questions ask the same. They apply in the context of the questions; a person''s verdict different applies in all contexts of the project. A person''s verdict outweighs a review, and a review one of the judge.';
+comment on table cache_verdicts is 'Decisions of a person or the judge whether two questions are the same. They apply in the context of the questions; a person''s verdict different applies in all contexts of the project. A person''s verdict overrides a review, and a review overrides a verdict of the judge.';
 comment on column cache_verdicts.project_id is 'The only project in which the verdict applies.';
 comment on column cache_verdicts.one_hash is 'Hash of one normalized question and the sharing scope: the lesser of the two hashes, so that a pair has one row in either order.';
 comment on column cache_verdicts.other_hash is 'Hash of the other normalized question; equal to one_hash if normalization made two different questions equal.';
@@ -120,7 +120,7 @@ comment on column judge_queue.is_review is 'Whether the pair was served as a hit
 comment on column judge_queue.context is 'The rest of both requests as JSON, sealed as an entry''s response is.';
 comment on column judge_queue.asked is 'The question of the request, sealed as the context is.';
 comment on column judge_queue.similarity is 'Cosine similarity of the two.';
-comment on column judge_queue.attempts is 'How often a proxy has claimed the pair; after the fifth time it is not claimed again.';
+comment on column judge_queue.attempts is 'The number of times that a proxy has claimed the pair; after the fifth time it is not claimed again.';
 comment on column judge_queue.queued_at is 'When it was queued.';
 comment on column judge_queue.not_before is 'When a proxy may claim it; a claim lasts two minutes. Ahead of queued_at.';
 comment on column judge_queue.end_user is 'The end user of the request, in the form of name_end_user(); null: it named none.';
@@ -134,7 +134,7 @@ create table judge_spending (
     primary key (project_id, day)
 );
 
-comment on table judge_spending is 'What each project spent on its judge, by day (UTC).';
+comment on table judge_spending is 'The cost of each project''s judge, by day (UTC).';
 comment on column judge_spending.project_id is 'The project.';
 comment on column judge_spending.day is 'The day (UTC).';
 comment on column judge_spending.pairs is 'The number of pairs that the judge was called for.';

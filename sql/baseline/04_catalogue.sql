@@ -1,6 +1,6 @@
--- What models are and cost.
+-- The catalogue: models and prices.
 
--- What it demands never changes.
+-- The check of this domain never changes.
 -- squawk-ignore ban-create-domain-with-constraint
 create domain usd_per_million as numeric(12, 6) check (value >= 0);
 
@@ -66,7 +66,7 @@ create table model_prices (
     checked_at date not null,
     primary key (provider, model, tier, above_prompt_tokens),
     foreign key (provider, model) references models on delete cascade,
-    -- Without a condition, the price is the model's own.
+    -- A price without a condition is a column of models.
     check (tier <> 'standard' or above_prompt_tokens > 0)
 );
 

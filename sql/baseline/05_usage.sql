@@ -1,4 +1,4 @@
--- What was used: records, their sums, and what requests said.
+-- Usage: records, their sums, and the contents of requests.
 
 create table usage_records (
     recorded_at timestamptz not null,
@@ -47,8 +47,7 @@ create table usage_records (
 ) partition by range (recorded_at);
 
 create index usage_records_project_id_idx on usage_records (project_id, recorded_at);
--- What is slow, dear or of an end user is found by itself. An exact hit is in none of them.
--- The recorder waits while they are built; requests do not.
+-- Slow, expensive and end users' requests have partial indexes. Exact hits are in none of them.
 create index usage_records_slow_idx on usage_records (project_id, duration_ms, recorded_at) where duration_ms >= 1000;
 create index usage_records_dear_idx on usage_records (project_id, cost_usd, recorded_at) where cost_usd > 0;
 create index usage_records_end_user_idx on usage_records (project_id, end_user, recorded_at) where end_user is not null;
@@ -58,7 +57,8 @@ create index usage_records_failed_idx on usage_records (project_id, status, reco
 create index usage_records_failed_slow_idx on usage_records (project_id, duration_ms, recorded_at) where status >= 400 and duration_ms >= 1000;
 create index usage_records_failed_dear_idx on usage_records (project_id, cost_usd, recorded_at) where status >= 400 and cost_usd > 0;
 create index usage_records_error_idx on usage_records (project_id, error_code, recorded_at) where error_code is not null;
--- A client may choose the id, so that it tells no time. A hundredth of what a B-tree of all ids would take, and of the time to keep it.
+-- A client may choose the id, so the id implies no time. This index takes a hundredth of the space of a B-tree, and of the time to maintain
+-- it.
 create index usage_records_request_id_idx on usage_records using brin (request_id text_bloom_ops(false_positive_rate = 0.001)) with (pages_per_range = 64, autosummarize = on);
 
 comment on table usage_records is 'One row for each admitted request, in partitions of a month, or of a day at high volume; written in batches in the background.';
@@ -122,9 +122,9 @@ comment on column request_contents.sealed_request is 'The request''s body, trunc
 comment on column request_contents.sealed_response is 'The body of the response, truncated if it is long; null: there was no complete one.';
 comment on column request_contents.end_user is 'As in usage_records.';
 
--- Measured with 1.5 million records of a year. Each grain is worth its rows: without months a year of all projects takes 200 ms in place of 3,
--- without hours 30 days by the hour 57 in place of 9, and without quarters days of India would be read record by record. Ids of a table of
--- dimensions, in place of names, would save 30 % of the room, and cost each report a join.
+-- Measured with 1.5 million records of a year, each grain is worth its rows. Without months, a year of all projects takes 200 ms instead of
+-- 3; without hours, 30 days by the hour take 57 ms instead of 9; without quarters, days of India would be read record by record. Ids from a
+-- table of dimensions, instead of names, would save 30 % of the space, and cost each report a join.
 create table usage_sums (
     project_id bigint not null,
     grain text not null
@@ -151,9 +151,9 @@ create table usage_sums (
 
 create index usage_sums_at_idx on usage_sums using brin (at);
 
-comment on table usage_sums is 'usage_records summed up by the quarter of an hour, the hour, and the UTC day and month; what was recorded in the last seconds is in usage_pending. One partition a grain, so that the few rows of long ones are read alone.';
+comment on table usage_sums is 'usage_records summed up by the quarter of an hour, the hour, and the UTC day and month; usage of the last seconds is in usage_pending. There is one partition per grain, so that the few rows of long grains are read separately.';
 comment on column usage_sums.project_id is 'As in usage_records; 0: all projects together, by type of key; -1: all projects together, by key, without model and provider.';
-comment on column usage_sums.key_id is 'The key. In sums of all projects together that are not by key, its type, as key_type_id() says.';
+comment on column usage_sums.key_id is 'The key. In sums of all projects together that are not by key, its type, as in key_type_id().';
 comment on column usage_sums.grain is 'Length of time that the row covers: quarter (of an hour), hour, day or month.';
 comment on column usage_sums.at is 'Start of the time in which the responses ended.';
 comment on column usage_sums.provider is 'As in usage_records; empty where none was reached.';
@@ -193,7 +193,8 @@ comment on column usage_sums_by_tag.tags is 'As in usage_records; empty for the 
 comment on column usage_sums_by_tag.hits is 'The number of cache hits among them.';
 comment on column usage_sums_by_tag.failed is 'The number of them with a status from 400 on.';
 
--- Apart from the sets: the most used tags of a month are found in a row for each value and day, not in one for each set, key and model.
+-- Separate from the sets of tags: the most used tags of a month are found in one row for each value and day, not in one for each set, key
+-- and model.
 create table usage_sums_by_tag_value (
     project_id bigint not null,
     grain text not null
@@ -230,11 +231,11 @@ create table usage_tag_filters (
 
 create index usage_tag_filters_at_idx on usage_tag_filters using brin (at);
 
-comment on table usage_tag_filters is 'A Bloom filter of the sets of tags that usage_sums_by_tag has without their tags: whether an hour may have requests with a tag.';
+comment on table usage_tag_filters is 'A Bloom filter of the sets of tags whose usage usage_sums_by_tag has without tags: it shows whether an hour may have requests with a tag.';
 comment on column usage_tag_filters.at is 'Beginning of the hour.';
 comment on column usage_tag_filters.bits is 'The bits of all these sets, as tag_bits() gives them.';
 
--- Apart from the sums: percentiles read a row for each bucket, not one for each key, model and provider.
+-- Separate from the sums: percentiles read one row for each bucket, not one for each key, model and provider.
 create table latency_counts (
     project_id bigint not null,
     grain text not null
@@ -259,7 +260,7 @@ create table usage_pending (
     miss_reason text
 );
 
--- It has none yet.
+-- The table has no rows yet.
 -- squawk-ignore ban-drop-column
 alter table usage_pending drop column grain;
 
@@ -292,7 +293,7 @@ comment on column rejections_hourly.hour is 'Start of the hour in which they wer
 comment on column rejections_hourly.reason is 'Code of the error.';
 comment on column rejections_hourly.requests is 'The number of requests, over all proxies.';
 
--- Sums and counts by each grain. Quarters are for time zones and spans that whole hours do not fit; months and days make a year quick.
+-- Sums and counts of each grain. Quarters serve time zones and times that whole hours do not fit; months and days make a year fast to read.
 do $$
 declare
     parent text;
@@ -314,12 +315,12 @@ begin
             prefix || grain, 'By the ' || grain || case grain when 'quarter' then ' of an hour' else '' end || case when is_divided then ', in partitions of a month.' else ' of UTC.' end
         );
         continue when not is_divided;
-        -- What a clock that went wrong recorded.
+        -- Receives the records of a wrong clock.
         execute format(
             'create table %1$s_before partition of %1$I for values from (minvalue) to (%2$L) with (fillfactor = 70)',
             prefix || grain, date_trunc('month', now(), 'UTC')
         );
-        execute format('comment on table %s_before is %L', prefix || grain, 'What is before the month in which the database was made.');
+        execute format('comment on table %s_before is %L', prefix || grain, 'Rows from before the month in which the database was created.');
     end loop;
 end
 $$;

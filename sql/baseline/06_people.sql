@@ -1,4 +1,4 @@
--- Who may look and change: people, their projects, their sessions, admin API keys, and what they did.
+-- Access to the dashboard and the admin API: users, memberships, sessions, admin API keys, and the audit log.
 
 create table users (
     id bigint generated always as identity primary key,
@@ -13,7 +13,7 @@ create table users (
 comment on table users is 'People who log in to the dashboard, or on whose behalf an admin API key acts.';
 comment on column users.id is 'Referred to by memberships, sessions and admin keys; shown as user_<id>.';
 comment on column users.email is 'The e-mail address with which the user logs in, in lower case.';
-comment on column users.role is 'owner: sees and changes everything. reader: sees the projects that memberships open.';
+comment on column users.role is 'owner: sees and changes everything. reader: sees the projects of the user''s memberships.';
 comment on column users.password_hash is 'argon2id, hashed by the proxy; null until the invitation was accepted.';
 comment on column users.created_at is 'When the user was added.';
 

@@ -1,4 +1,4 @@
--- What happens in projects that somebody should know, and the addresses that are told.
+-- Events of projects, and the webhooks that receive them.
 
 create table webhooks (
     id bigint generated always as identity primary key,
@@ -18,12 +18,12 @@ create index webhooks_project_idx on webhooks (project_id);
 comment on table webhooks is 'URLs that receive a project''s events.';
 comment on column webhooks.id is 'Shown in the admin API.';
 comment on column webhooks.project_id is 'The project.';
-comment on column webhooks.url is 'Where events are posted.';
+comment on column webhooks.url is 'The address to which events are posted.';
 comment on column webhooks.kinds is 'The types of events it receives; empty: all.';
 comment on column webhooks.sealed is 'The secret that signs them, sealed by the proxy.';
 comment on column webhooks.created_at is 'When it was added.';
 comment on column webhooks.disabled_at is 'When a 410 response disabled it; null: it is active.';
-comment on column webhooks.busy_until is 'Until then, one process delivers to it, and no other does. Ahead: at most 1 minute.';
+comment on column webhooks.busy_until is 'Until then, only one process delivers to it. Ahead: at most 1 minute.';
 
 create table webhook_event_types (
     kind text primary key,

@@ -1,4 +1,4 @@
--- What may be spent.
+-- Budgets: limits on spending, reservations and alerts.
 
 create table budgets (
     id bigint generated always as identity primary key,
@@ -21,18 +21,18 @@ create table budgets (
 create unique index budgets_scope_idx on budgets (project_id, unit, per, coalesce(key_id, 0), coalesce(model, ''), coalesce(tag, '{}'));
 create unique index budgets_organization_idx on budgets (unit, per) where project_id is null;
 
-comment on table budgets is 'Limits on spending. A request must fit into all that apply to it.';
+comment on table budgets is 'Limits on spending. A request must fit into all budgets that apply to it.';
 comment on column budgets.id is 'Identity.';
 comment on column budgets.project_id is 'The project; null: all of them together.';
-comment on column budgets.key_id is 'For requests with this key alone; null for all.';
-comment on column budgets.model is 'For requests of this model alone; null for all.';
-comment on column budgets.tag is 'For requests with this tag alone, as in usage_records; null for all.';
+comment on column budgets.key_id is 'Applies only to requests with this key; null: to all.';
+comment on column budgets.model is 'Applies only to requests of this model; null: to all.';
+comment on column budgets.tag is 'Applies only to requests with this tag, as in usage_records; null: to all.';
 comment on column budgets.unit is 'The unit of the amount: usd or tokens.';
 comment on column budgets.amount is 'The limit.';
 comment on column budgets.per is 'day, week (from Monday) or month of the time zone; total: without a period.';
 comment on column budgets.time_zone is 'The time zone in which days begin.';
 comment on column budgets.created_at is 'When it was first set.';
-comment on column budgets.enforced is 'Whether requests beyond it are rejected; false: spending is added up for alerts alone.';
+comment on column budgets.enforced is 'Whether requests beyond it are rejected; false: spending is only added up for alerts.';
 
 create table budget_periods (
     budget_id bigint not null references budgets on delete cascade,
@@ -66,7 +66,7 @@ create table budget_reservations (
     foreign key (budget_id, begins) references budget_periods on delete cascade
 );
 
--- Those of one project are added up near its share of the organization's budgets, while these are locked.
+-- Reservations of one project are summed near its share of the organization's budgets, while these are locked.
 create index budget_reservations_budget_id_idx on budget_reservations (budget_id, begins, project_id);
 create index budget_reservations_expires_at_idx on budget_reservations (expires_at);
 create index budget_reservations_doubtful_idx on budget_reservations (project_id, request_id) where doubtful_at is not null;

@@ -1,6 +1,7 @@
--- What a dashboard query may see. The proxy itself owns these tables, and is not concerned; run_as_actor() gives ownership up first.
+-- Row-level security of dashboard queries. It does not apply to the proxy itself, which owns these tables; run_as_actor() switches to the
+-- role model_proxy_dashboard.
 
--- Deployed with sql/functions; policies need them now, and show nothing until then.
+-- Deployed with sql/functions; policies need them now, and show no rows until then.
 create function current_user_id() returns bigint
 language sql
 stable
@@ -16,7 +17,7 @@ language sql
 stable
 as 'select false';
 
--- What belongs to a project is for those who see the project.
+-- Rows of a project are visible to users who see the project.
 do $$
 declare
     of_project regclass;
@@ -39,13 +40,13 @@ $$;
 alter table projects enable row level security;
 create policy members_see on projects for select using (id in (select visible_projects()));
 
--- What belongs to something that is restricted itself.
+-- Rows that belong to a restricted row are visible with it.
 alter table budget_periods enable row level security;
 alter table spend_alerts enable row level security;
 create policy members_see on budget_periods for select using (budget_id in (select b.id from budgets b));
 create policy members_see on spend_alerts for select using (budget_id in (select b.id from budgets b));
 
--- The sums and budgets of all projects together, and what concerns no project, are for administrators.
+-- Sums and budgets of all projects together, and rows without a project, are visible to administrators.
 alter table rejections_hourly enable row level security;
 create policy administrators_see on usage_sums for select using (project_id <= 0 and (select is_administrator()));
 create policy administrators_see on usage_sums_by_tag for select using (project_id = 0 and (select is_administrator()));
@@ -55,7 +56,7 @@ create policy administrators_see on rejections_hourly for select using ((select 
 create policy administrators_see on budgets for select using (project_id is null and is_administrator());
 create policy administrators_see on audit_log for select using ((select is_administrator()));
 
--- A user sees whom they share a project with: memberships are restricted themselves.
+-- A user sees the members of shared projects, because memberships are restricted themselves.
 alter table users enable row level security;
 alter table admin_keys enable row level security;
 create policy members_see on users for select using (
@@ -65,7 +66,7 @@ create policy owners_see on admin_keys for select using (
     user_id = (select current_user_id()) or (select is_administrator())
 );
 
--- No policy: a dashboard query sees none of these.
+-- Tables without a policy: a dashboard query sees no rows of them.
 alter table user_identities enable row level security;
 alter table invitations enable row level security;
 alter table sessions enable row level security;

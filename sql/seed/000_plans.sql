@@ -1,4 +1,4 @@
--- An operator's own changes to a plan stay: seeding adds what is missing.
+-- Seeding adds missing plans only, so that an operator's changes stay.
 insert into plans (name, requests_per_minute_per_key, requests_per_minute_per_address, requests_per_month, concurrent_requests)
 values
     ('free', 60, 120, 10000, 400),

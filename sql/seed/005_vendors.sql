@@ -1,5 +1,5 @@
--- Vendors that projects reach with keys of their own. One that speaks a known format is a row here, and nothing else; its models and their
--- prices, where they are known, are rows of models.
+-- Vendors for which projects can have keys of their own. A vendor with a known format needs only a row here; its models and their prices,
+-- if known, are rows of models.
 insert into vendors (
     name, title, base_url, format, endpoints, passes, keeps, headers, model_names, prefixes_models, makes_models, client_agent,
     output_limits, place
@@ -9,7 +9,7 @@ from (values
     (
         'openai', 'OpenAI', 'https://api.openai.com/v1', 'openai', '{chat,completions,embeddings,responses}'::text[], null::text[],
         '{files,batches}'::text[], '{idempotency-key,openai-beta,openai-organization,openai-project}'::text[],
-        -- It does not serve its own open-weight models.
+        -- OpenAI does not serve its own open-weight models.
         '^(?:gpt-(?!oss)|chatgpt-|o\d|ft:|codex-|computer-use-|text-|omni-|tts-|whisper-(?!large)|dall-e-|davinci-|babbage-)',
         false, true, null, '{max_completion_tokens,max_tokens}'::text[]
     ),

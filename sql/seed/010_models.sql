@@ -1,23 +1,23 @@
--- Models and their prices, in US dollars per million tokens: of tiered prices the lowest, for short prompts and no priority.
+-- Models and their prices, in US dollars per million tokens. Of tiered prices, the lowest: for short prompts, without priority.
 --
--- source says which page or list a row was read from. as_of is the date that the source itself gives for the row; where it
--- gives none, the latest date it shows elsewhere, or the model's release: what was read is that recent at least. Where an answer
--- reports its own cost, as the aggregator's do, that counts instead of these.
+-- source is the page or list from which a row was read. as_of is the date that the source gives for the row; without one, the latest date
+-- elsewhere in the source, or the model's release: the row is at least that recent. If a response reports its own cost, as the aggregator's
+-- do, that cost applies instead of these prices.
 --
--- Seeding adds what is missing and brings older rows up to date, but leaves alone a row that is newer, as `bun run
--- catalogue:sync` reads them, and one that an operator has changed and marked as such:
+-- Seeding adds missing rows and updates older ones. It does not change a newer row, such as one from `bun run catalogue:sync`, nor a row
+-- that an operator has changed and marked:
 --
 --   update models set input_usd_per_million = 1.9, source = 'operator', as_of = current_date
 --   where provider = 'openai' and model = 'gpt-4.1';
 --
--- Models that were retired stay, so that what was used can still be priced.
+-- Retired models stay, so that past usage has a price.
 insert into models (
     provider, model, kind, context_tokens, max_output_tokens,
     input_usd_per_million, cached_input_usd_per_million, cache_write_usd_per_million, output_usd_per_million,
     source, as_of
 )
 values
-    -- The aggregator, named <vendor>/<model>.
+    -- The aggregator: names have the form <vendor>/<model>.
     ('aggregator', 'anthropic/claude-fable-5', 'chat', 1000000, 128000, 10, 1, 12.5, 50, 'openrouter.ai/models, via models.dev', '2026-06-09'),
     ('aggregator', 'anthropic/claude-haiku-4.5', 'chat', 200000, 64000, 1, 0.1, 1.25, 5, 'openrouter.ai/models, via models.dev', '2025-10-15'),
     ('aggregator', 'anthropic/claude-opus-4.1', 'chat', 200000, 32000, 15, 1.5, 18.75, 75, 'openrouter.ai/models, via litellm', '2026-07-09'),
@@ -130,7 +130,7 @@ values
     ('aggregator', 'perplexity/sonar', 'chat', 127072, null, 1, null, null, 1, 'openrouter.ai/models, via models.dev', '2025-01-27'),
     ('aggregator', 'perplexity/sonar-pro', 'chat', 200000, 8000, 3, null, null, 15, 'openrouter.ai/models, via models.dev', '2025-03-06'),
     ('aggregator', 'xiaomi/mimo-v2.5-pro', 'chat', 1048576, 16384, 1, 0.2, null, 3, 'openrouter.ai/models, via litellm', '2026-07-09'),
-    -- OpenAI, native names; models that answer only the Responses operation are left out.
+    -- OpenAI, native names. Models that support only the Responses operation are omitted.
     ('openai', 'gpt-3.5-turbo', 'chat', 16385, 4096, 0.5, null, null, 1.5, 'developers.openai.com/api/docs/pricing, via litellm', '2026-07-09'),
     ('openai', 'gpt-3.5-turbo-instruct', 'completion', 8192, 4096, 1.5, null, null, 2, 'developers.openai.com/api/docs/pricing, via litellm', '2026-07-09'),
     ('openai', 'gpt-4', 'chat', 8192, 4096, 30, null, null, 60, 'developers.openai.com/api/docs/pricing, via litellm', '2026-07-09'),
@@ -166,18 +166,18 @@ values
     ('openai', 'o3', 'chat', 200000, 100000, 2, 0.5, null, 8, 'developers.openai.com/api/docs/pricing, via models.dev', '2025-04-16'),
     ('openai', 'o3-mini', 'chat', 200000, 100000, 1.1, 0.55, null, 4.4, 'developers.openai.com/api/docs/pricing, via models.dev', '2025-01-29'),
     ('openai', 'o4-mini', 'chat', 200000, 100000, 1.1, 0.275, null, 4.4, 'developers.openai.com/api/docs/pricing, via models.dev', '2025-04-16'),
-    -- Pictures: for text that goes in; those that go in are in 016_unit_prices.sql.
+    -- Images: the input price is for text; the price of image input is in 016_unit_prices.sql.
     ('openai', 'gpt-image-1', 'image', null, null, 5, 1.25, null, 40, 'developers.openai.com/api/docs/models/gpt-image-1', '2026-10-23'),
     ('openai', 'gpt-image-1-mini', 'image', null, null, 2, 0.2, null, 8, 'developers.openai.com/api/docs/models/gpt-image-1-mini', '2025-10-06'),
-    -- Sound that is written down: for sound that goes in; whisper-1 by the second, 0.006 a minute.
+    -- Transcription: the input price is for audio; whisper-1 is charged by the second, 0.006 a minute.
     ('openai', 'gpt-4o-transcribe', 'transcription', null, null, 2.5, null, null, 10, 'developers.openai.com/api/docs/models/gpt-4o-transcribe', '2025-03-20'),
     ('openai', 'gpt-4o-mini-transcribe', 'transcription', null, null, 1.25, null, null, 5, 'developers.openai.com/api/docs/models/compare?model=gpt-4o-mini-transcribe', '2025-03-20'),
     ('openai', 'whisper-1', 'transcription', null, null, 100, null, null, 0, 'developers.openai.com/api/docs/models/whisper-1', '2023-03-01'),
-    -- Speech: by the token; without a price for what comes out, by the character that goes in.
+    -- Speech: charged by the token; without an output price, by the character of the input.
     ('openai', 'gpt-4o-mini-tts', 'speech', null, null, 0.6, null, null, 12, 'developers.openai.com/api/docs/models/gpt-4o-mini-tts', '2025-03-20'),
     ('openai', 'tts-1', 'speech', null, null, 15, null, null, 0, 'developers.openai.com/api/docs/models/tts-1', '2023-11-06'),
     ('openai', 'tts-1-hd', 'speech', null, null, 30, null, null, 0, 'developers.openai.com/api/docs/models/tts-1-hd', '2023-11-06'),
-    -- Realtime sessions, which are speech, too: for text; sound and pictures are in 016_unit_prices.sql.
+    -- Realtime sessions, which are also speech: prices of text; those of audio and images are in 016_unit_prices.sql.
     ('openai', 'gpt-4o-mini-realtime-preview', 'speech', 16000, 4096, 0.6, 0.3, null, 2.4, 'developers.openai.com/api/docs/models/gpt-4o-mini-realtime-preview', '2024-12-17'),
     ('openai', 'gpt-realtime-1.5', 'speech', 32000, 4096, 4, 0.4, null, 16, 'developers.openai.com/api/docs/models/gpt-realtime-1.5', '2026-02-23'),
     ('openai', 'gpt-realtime-2', 'speech', 128000, 32000, 4, 0.4, null, 24, 'developers.openai.com/api/docs/models/gpt-realtime-2', '2026-05-07'),
@@ -186,7 +186,7 @@ values
     ('openai', 'text-embedding-3-large', 'embedding', 8191, null, 0.13, null, null, 0, 'developers.openai.com/api/docs/models', '2025-10-30'),
     ('openai', 'text-embedding-3-small', 'embedding', 8191, null, 0.02, null, null, 0, 'developers.openai.com/api/docs/models', '2025-10-30'),
     ('openai', 'text-embedding-ada-002', 'embedding', 8192, null, 0.1, null, null, 0, 'developers.openai.com/api/docs/pricing, via models.dev', '2022-12-15'),
-    -- Anthropic, native names; cache writes are those kept for five minutes.
+    -- Anthropic, native names. The price of cache writes is that of a lifetime of five minutes.
     ('anthropic', 'claude-fable-5', 'chat', 1000000, 128000, 10, 1, 12.5, 50, 'platform.claude.com/docs/en/about-claude/pricing, via models.dev', '2026-06-09'),
     ('anthropic', 'claude-fable-5-1', 'chat', 1000000, 128000, 10, 0.25, 12.5, 50, 'platform.claude.com/docs/en/about-claude/pricing', '2026-09-01'),
     ('anthropic', 'claude-haiku-4-5', 'chat', 200000, 64000, 1, 0.1, 1.25, 5, 'platform.claude.com/docs/en/about-claude/pricing, via models.dev', '2026-10-03'),
@@ -203,7 +203,7 @@ values
     ('anthropic', 'claude-sonnet-4-6', 'chat', 1000000, 64000, 3, 0.3, 3.75, 15, 'platform.claude.com/docs/en/about-claude/pricing, via models.dev', '2026-03-13'),
     ('anthropic', 'claude-sonnet-5', 'chat', 1000000, 128000, 2, 0.2, 2.5, 10, 'platform.claude.com/docs/en/about-claude/pricing, via models.dev', '2026-06-30'),
     ('anthropic', 'claude-sonnet-5-5', 'chat', 1000000, 128000, 2, 0.1, 2.5, 10, 'platform.claude.com/docs/en/about-claude/pricing, via models.dev', '2026-10-07'),
-    -- Groq, native names: some have a vendor in front.
+    -- Groq, native names. Some begin with a vendor.
     ('groq', 'llama-3.1-8b-instant', 'chat', 128000, 8192, 0.05, null, null, 0.08, 'groq.com/pricing, via litellm', '2026-07-09'),
     ('groq', 'llama-3.3-70b-versatile', 'chat', 128000, 32768, 0.59, null, null, 0.79, 'groq.com/pricing, via litellm', '2026-07-09'),
     ('groq', 'meta-llama/llama-4-maverick-17b-128e-instruct', 'chat', 131072, 8192, 0.2, null, null, 0.6, 'groq.com/pricing, via litellm', '2026-07-09'),

@@ -1,8 +1,8 @@
--- Prices under a condition, in US dollars per million tokens: columns as in 010_models.sql.
+-- Prices under a condition, in US dollars per million tokens. Columns as in 010_models.sql.
 --
--- Where an answer reports its own cost, as the aggregator's do, that counts instead.
+-- If a response reports its own cost, as the aggregator's do, that cost applies instead.
 
--- Anthropic asks twice the input price for what it keeps for an hour, of every model.
+-- Anthropic charges twice the input price for cache writes with a lifetime of an hour, for every model.
 update models
 set cache_write_hour_usd_per_million = input_usd_per_million * 2
 where provider = 'anthropic'
@@ -43,9 +43,9 @@ values
     ('openai', 'o4-mini', 'priority', 0, 2, 0.5, null, null, 8, 'developers.openai.com/api/docs/pricing, via litellm', '2026-07-24'),
     ('anthropic', 'claude-sonnet-4-5', 'standard', 200000, 6, 0.6, 7.5, 12, 22.5, 'platform.claude.com/docs/en/about-claude/pricing, via litellm', '2026-07-24')
 union all
--- Anthropic's fast mode costs twice as much, whatever the prompt's length: platform.claude.com/docs/en/build-with-claude/fast-mode. What it
--- computes in one region costs a tenth more than elsewhere, from Opus 4.6 on: platform.claude.com/docs/en/about-claude/pricing. Both
--- together multiply. As of 2026-11-23.
+-- Anthropic's fast mode costs twice as much, for prompts of any length: platform.claude.com/docs/en/build-with-claude/fast-mode. Processing
+-- in one region costs a tenth more, from Opus 4.6 on: platform.claude.com/docs/en/about-claude/pricing. The two factors multiply. As of
+-- 2026-11-23.
 select
     m.provider,
     m.model,

@@ -1,4 +1,4 @@
--- Prices of what is counted apart from text. checked_at: when a stored copy of the source was read; of a source that dates itself, its date.
+-- Prices of units other than text tokens. checked_at is when a stored copy of the source was read, or the source's own date if it has one.
 insert into model_unit_prices (provider, model, unit, usd, source, checked_at)
 select m.provider, m.model, v.unit, v.usd, v.source, v.checked_at
 from (values
@@ -26,11 +26,13 @@ from (values
     ('openai', 'gpt-realtime-2.1-mini', 'image_input', 0.8, 'developers.openai.com/api/docs/models/gpt-realtime-2.1-mini', date '2026-11-23'),
     ('aggregator', 'perplexity/sonar', 'request', 0.005, 'openrouter.ai/perplexity/sonar', date '2026-11-28'),
     ('aggregator', 'perplexity/sonar-pro', 'request', 0.005, 'openrouter.ai/perplexity/sonar-pro', date '2026-11-28'),
-    -- For every chat model of the vendor's: a thousand searches are 10 dollars. OpenAI's web_search_preview is 25 with models that do not reason.
+    -- For every chat model of the vendor: a thousand searches cost 10 dollars. OpenAI's web_search_preview costs 25 with models that do not
+    -- reason.
     ('anthropic', null, 'search', 0.01, 'platform.claude.com/docs/en/about-claude/pricing, via claudecodeguides.com', date '2026-11-23'),
     ('openai', null, 'search', 0.01, 'developers.openai.com/api/docs/pricing, via modelcostwatch.com', date '2026-03-12'),
     ('openai', null, 'file_search', 0.0025, 'developers.openai.com/api/docs/pricing, via modelcostwatch.com', date '2026-03-12'),
-    -- Of 20 minutes: 4 GB are 0.12 dollars, 64 are 1.92. Sessions that are shorter cost less since June 2026, which no answer tells.
+    -- For 20 minutes: 4 GB cost 0.12 dollars, 64 GB cost 1.92. Shorter sessions cost less since June 2026, but no response reports the
+    -- duration.
     ('openai', null, 'container', 0.03, 'developers.openai.com/api/docs/pricing, via simoncarter.ai', date '2026-06-02')
 ) as v (provider, model, unit, usd, source, checked_at)
 join models m on m.provider = v.provider and case when v.model is null then m.kind = 'chat' else m.model = v.model end

@@ -1,8 +1,8 @@
--- What direct providers' models can do besides text, by the patterns of their names; no name matches two. Read from
--- developers.openai.com/api/docs/models, platform.claude.com/docs and console.groq.com/docs, some of it via models.dev, in
--- November 2026. The aggregator's own list says it of its models: `bun run catalogue:sync`.
+-- Capabilities of direct providers' models besides text, by patterns of their names; no name matches two patterns. Read in November 2026
+-- from developers.openai.com/api/docs/models, platform.claude.com/docs and console.groq.com/docs, partly via models.dev. `bun run
+-- catalogue:sync` reads those of the aggregator's models.
 --
--- What an operator has written stays.
+-- Capabilities that an operator has set stay.
 update models m
 set capabilities = known.capabilities
 from (

@@ -1,2 +1,2 @@
--- Roles cannot be part of a migration: they belong to the server, and another database may have made it already.
+-- Roles belong to the server, not to the database, so a migration cannot create them: another database may have created the role already.
 select ensure_dashboard_role();

@@ -1,11 +1,11 @@
--- A column without a comment is what the column of that name in another table is.
+-- Copies missing comments of columns from the column of the same name in another table.
 do $$
 declare
     place text;
     as_in text;
     alike record;
 begin
-    -- In this order: what one table has from another, a third has from it.
+    -- The order matters: a third table gets the comments that the second got from the first.
     for place, as_in in
         values
             ('cache_entries', 'usage_records'),
@@ -34,7 +34,7 @@ begin
             ('usage_hourly', 'usage_sums'),
             ('end_user_items', 'usage_records'),
             ('visible_logins', 'logins'),
-            -- What the admin API shows.
+            -- Views of the admin API.
             ('organization_plans', 'plans'),
             ('organization_projects', 'projects'),
             ('organization_users', 'users'),
@@ -60,7 +60,7 @@ begin
             join pg_attribute d on d.attname = c.attname and d.attrelid = as_in::regclass
             where c.attrelid = place::regclass
                 and c.attnum > 0
-                -- Of what the admin API shows, ids are others, and times are numbers.
+                -- In views of the admin API, ids differ from those of the table, and times are numbers.
                 and (c.attname not in ('id', 'created_at', 'expires_at') or c.atttypid = d.atttypid)
                 and col_description(c.attrelid, c.attnum) is null
                 and col_description(d.attrelid, d.attnum) is not null
@@ -71,7 +71,7 @@ begin
 end
 $$;
 
--- What all objects of the admin API have. A hidden column is left out of answers.
+-- Columns that all objects of the admin API have. A hidden column is omitted from responses.
 do $$
 declare
     shown record;

@@ -1,12 +1,13 @@
--- Who may do what with a project's cached responses, by kind of caller: the one table of these rights. API keys get theirs from here when they
--- are admitted, members and operators in require_cache_right(). docs/sharing.md shows it.
+-- The rights on a project's cached responses, by kind of caller; all code reads them here. API keys get theirs when they are admitted;
+-- require_cache_right() checks members and operators. docs/sharing.md shows the table.
 
 create or replace view cache_rights with (security_invoker = true) as
 select p.id as project_id, r.action, r.caller
 from projects p
 cross join (
     values
-        -- Under which choices of the setting. A key acts within the sharing scope of its request only, all others in the whole project.
+        -- The choices of the setting that grant the right. A key acts only within the sharing scope of its request, all others in the whole
+        -- project.
         ('judge', 'project', '{any}'::text[]),
         ('judge', 'test', '{any}'),
         ('judge', 'member', '{any,members}'),
@@ -21,7 +22,7 @@ cross join (
 where r.choices is null
     or case r.action when 'judge' then p.cache_feedback when 'refresh' then p.cache_refresh end = any (r.choices);
 
-comment on view cache_rights is 'Who may do what with the cached responses of each project, as its settings have it. No row: not permitted.';
+comment on view cache_rights is 'The rights on the cached responses of each project, according to its settings. No row: not permitted.';
 comment on column cache_rights.project_id is 'The project.';
 comment on column cache_rights.action is 'judge: call a semantic hit or near miss wrong or right, and withdraw a verdict (setting cache_feedback). refresh: have a response of one''s own replace a cached one (setting cache_refresh). purge: delete cached responses.';
 comment on column cache_rights.caller is 'project, test: an API key of this type, within the sharing scope of its request. viewer, member, owner: a user with this role, by session or admin key, in the whole project; administrators are owners. operator: whoever has psql.';

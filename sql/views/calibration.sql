@@ -1,4 +1,4 @@
--- What verdicts teach about similarity, for choosing a threshold or a policy.
+-- The precision and hit ratio of each threshold, by the verdicts on pairs of questions, for choosing a threshold or a policy.
 
 create or replace view calibration with (security_invoker = true) as
 with judged as (
@@ -26,7 +26,7 @@ counted as (
     join (select n / 100.0::double precision as threshold from generate_series(50, 99) n) t on j.similarity > t.threshold
     group by grouping sets ((j.project_id, j.difference, t.threshold), (j.project_id, t.threshold))
 ),
--- Wilson's interval, which is valid for few pairs, and when none is wrong.
+-- Wilson score interval, which is valid for few pairs and when all pairs are right.
 scored as (
     select
         c.*,
@@ -57,6 +57,6 @@ comment on column calibration.difference is 'The kind of difference that prevent
 comment on column calibration.threshold is 'Similarity that must be exceeded.';
 comment on column calibration.served is 'Pairs above the threshold.';
 comment on column calibration.hit_ratio is 'Their share of all pairs with a verdict.';
-comment on column calibration.precision is 'Share of them that ask the same.';
+comment on column calibration.precision is 'Share of them that are the same question.';
 comment on column calibration.precision_low is 'Lower end of its 95 % confidence interval.';
 comment on column calibration.precision_high is 'Upper end of its 95 % confidence interval.';

@@ -1,4 +1,4 @@
--- The one verdict on each pair of questions that counts in its context, as find_effective_verdict() has it.
+-- The verdict that applies to each pair of questions in its context, as in find_effective_verdict().
 
 create or replace view effective_verdicts with (security_invoker = true) as
 select v.*
@@ -16,4 +16,4 @@ where not exists (
         )
 );
 
-comment on view effective_verdicts is 'Of the verdicts on each pair of questions, the one that counts: a person''s before a review''s, and that before the judge''s; of people''s, the latest.';
+comment on view effective_verdicts is 'The verdict that applies to each pair of questions: a person''s before a review''s, and that before the judge''s; of people''s, the latest.';

@@ -1,4 +1,5 @@
--- What is stored of a project's end users: the rows of all tables in end_user_tables. Functions read it, which permit owners of the project alone.
+-- Stored data of a project's end users: the rows of all tables in end_user_tables. Only functions that require an owner of the project read
+-- it.
 do $do$
 begin
     drop view if exists end_user_items;
@@ -27,7 +28,7 @@ begin
 end
 $do$;
 
-comment on view end_user_items is 'What is stored of end users, in the form of name_end_user(), by the kinds of end_user_tables.';
+comment on view end_user_items is 'Stored data of end users, named in the form of name_end_user(), by the kinds of end_user_tables.';
 comment on column end_user_items.kind is 'The kind of data.';
 comment on column end_user_items.id is 'The id of the request, entry, response or object.';
 comment on column end_user_items.at is 'When it was stored; null: not known.';
@@ -37,4 +38,4 @@ comment on column end_user_items.question is 'The text of the request; null: it 
 comment on column end_user_items.answer is 'The text of the response; null: it is sealed, or there is none.';
 comment on column end_user_items.sealed_question is 'The text of the request, sealed by the proxy; null: it is not sealed, or there is none.';
 comment on column end_user_items.sealed_answer is 'The text of the response, sealed by the proxy; null: it is not sealed, or there is none.';
-comment on column end_user_items.record is 'The whole row, of records and sums; null: of all else.';
+comment on column end_user_items.record is 'The whole row, for records and sums; null for all other kinds.';

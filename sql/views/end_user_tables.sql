@@ -1,5 +1,6 @@
--- The tables that hold data of end users. end_user_items, forget_end_user_items(), the table in docs/sharing.md and the page Settings › Privacy
--- follow from these rows; a test finds a column that names end users and is not here. Expressions are SQL, with the table as t.
+-- The tables that hold data of end users. end_user_items, forget_end_user_items(), the table in docs/sharing.md and the page Settings ›
+-- Privacy are derived from these rows. A test finds columns that name end users and are missing here. Expressions are SQL, with the table
+-- as t.
 create or replace view end_user_tables as
 select r.position, d.*, u.also_from, u.end_user, u.is_named || coalesce(' and ' || d.condition, '') as is_listed, u.matches
 from jsonb_array_elements($$[
@@ -52,12 +53,12 @@ join (
             'end_users', ', lateral (select distinct n.name from unnest(t.end_users) as n (name)) u', 'u.name', 't.end_users is not null',
             't.end_users @> array[$2]'
         ),
-        -- metadata.user_id is the tag user_id, also where another field names the end user.
+        -- metadata.user_id is the tag user_id, even if another field names the end user.
         ('tags', '', $$t.tags ->> 'user_id'$$, $$t.tags ? 'user_id'$$, $$t.tags ? 'user_id' and t.tags ->> 'user_id' = $2$$),
         ('value', '', 't.value', $$t.name = 'user_id'$$, $$t.name = 'user_id' and t.value = $2$$)
 ) as u (user_column, also_from, end_user, is_named, matches) using (user_column);
 
-comment on view end_user_tables is 'The tables that hold data of end users, and how it is found, exported and forgotten. Expressions are SQL, with the table as t.';
+comment on view end_user_tables is 'The tables that hold data of end users, with the expressions that find, export and forget it. Expressions are SQL, with the table as t.';
 comment on column end_user_tables.position is 'The order in which the tables of a kind are forgotten: those that others wait for come last.';
 comment on column end_user_tables.kind is 'The kind of data, in the API and in end_user_items.';
 comment on column end_user_tables.title is 'The name of the kind for people.';
@@ -76,7 +77,7 @@ comment on column end_user_tables.sealed_answer is 'The text of the response, se
 comment on column end_user_tables.record is 'The row as JSON; null: it is not exported.';
 comment on column end_user_tables.cleared is 'The columns that become null, of tags only the tag user_id; null: rows are deleted.';
 comment on column end_user_tables.deletion is 'The call that forgets a batch (%s), where others depend on the rows. $1: the project, $2: the end user. Null: a plain statement.';
-comment on column end_user_tables.also_from is 'More of the clause FROM.';
+comment on column end_user_tables.also_from is 'An addition to the clause FROM.';
 comment on column end_user_tables.end_user is 'The end user.';
 comment on column end_user_tables.is_listed is 'The condition of the rows in end_user_items.';
 comment on column end_user_tables.matches is 'The condition of the rows of one end user, $2.';

@@ -1,4 +1,4 @@
--- Hashes, invitations and sessions are read by nobody else: this is what comes of them.
+-- Dashboard queries cannot read hashes, invitations and sessions: this view contains the facts derived from them.
 
 create or replace view logins as
 select
@@ -11,5 +11,5 @@ from users u;
 comment on view logins is 'Whether users can log in, and when they were last here.';
 comment on column logins.user_id is 'The user.';
 comment on column logins.can_log_in is 'Whether the user has a password, or has logged in with an identity provider.';
-comment on column logins.invited_until is 'Until when the invitation can be taken up, or since when it cannot; null: there is none.';
+comment on column logins.invited_until is 'When the invitation expires or has expired; null: there is none.';
 comment on column logins.last_seen_at is 'When the user was last seen; null: never.';

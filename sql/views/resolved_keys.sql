@@ -1,4 +1,4 @@
--- What admission returns about a key, in one place for all statements. The version in key_limits names every table that this view reads.
+-- The values that admission returns about a key, for all statements. The version in key_limits covers every table that this view reads.
 
 create or replace view resolved_keys as
 select
@@ -22,7 +22,7 @@ select
     pl.requests_per_minute_per_address,
     p.cache_generation,
     coalesce(direct.providers, '{}') as direct_providers,
-    -- Versions only grow: adding, replacing and removing a key changes the highest one, or the providers.
+    -- Versions only grow: each change of the keys changes the highest version or the list of providers.
     coalesce(direct.highest_version, 0) as provider_keys_version,
     longest.cache_ttl_seconds as max_cache_ttl_seconds,
     p.verdict_generation,
@@ -31,7 +31,7 @@ select
     k.allowed_models as key_allowed_models,
     k.allowed_addresses,
     direct.named_keys as named_provider_keys,
-    -- As the key's requests obey them.
+    -- The settings as they apply to requests of the key.
     (
         select json_object_agg(s.key, case s.key
             when 'cache_ttl_seconds' then to_json(least(p.cache_ttl_seconds, longest.cache_ttl_seconds))
@@ -58,7 +58,7 @@ left join lateral (
     from provider_keys pk
     where pk.project_id = k.project_id
 ) direct on true
--- Entries of test keys live at most a day.
+-- Entries of test keys expire within a day.
 cross join lateral (
     select least(pl.max_cache_ttl_seconds, case k.type when 'test' then 86400 end) as cache_ttl_seconds
 ) longest;
@@ -69,22 +69,22 @@ comment on column resolved_keys.key_hash is 'SHA-256 of the whole key.';
 comment on column resolved_keys.key_type is 'project or test.';
 comment on column resolved_keys.key_prefix is 'The first characters of the key.';
 comment on column resolved_keys.verdict is 'active, expired or disabled, as of now.';
-comment on column resolved_keys.project_id is 'The one project that the key opens.';
-comment on column resolved_keys.project_name is 'What operators call the project.';
+comment on column resolved_keys.project_id is 'The one project that the key gives access to.';
+comment on column resolved_keys.project_name is 'The name of the project.';
 comment on column resolved_keys.requests_per_month is 'The plan''s quota for all keys of this type together.';
 comment on column resolved_keys.requests_per_minute is 'The key''s own limit, or its plan''s, whichever is lower.';
 comment on column resolved_keys.requests_per_minute_per_address is 'The plan''s limit per client address in the project.';
 comment on column resolved_keys.cache_generation is 'Incremented by every purge.';
 comment on column resolved_keys.direct_providers is 'Direct providers for which the project has stored a key, each once.';
 comment on column resolved_keys.provider_keys_version is 'Grows with every stored provider key; 0 when there is none.';
-comment on column resolved_keys.max_cache_ttl_seconds is 'Longest lifetime of a stored response, whatever the request says.';
+comment on column resolved_keys.max_cache_ttl_seconds is 'Maximum lifetime of a cached response, whatever the request sets.';
 comment on column resolved_keys.verdict_generation is 'Incremented by every verdict of a person; 1: there was none.';
-comment on column resolved_keys.concurrent_requests is 'Most concurrent requests of the key in one process of the proxy.';
-comment on column resolved_keys.has_budgets is 'Whether the project has any budget: then what requests may cost is reserved.';
-comment on column resolved_keys.key_allowed_models is 'Patterns of model names that the key may ask for within those. Null: all of them.';
+comment on column resolved_keys.concurrent_requests is 'Maximum number of concurrent requests of the key in one process of the proxy.';
+comment on column resolved_keys.has_budgets is 'Whether the project has any budget: the cost of requests is then reserved.';
+comment on column resolved_keys.key_allowed_models is 'Patterns of the model names that the key may request, within those that the project allows. Null: all of these.';
 comment on column resolved_keys.allowed_addresses is 'Networks of the addresses that the key may be used from. Null: any.';
 comment on column resolved_keys.named_provider_keys is 'All keys for direct providers as provider/name/weight. Null: each provider has one key at most, named default.';
 comment on column resolved_keys.settings is 'The project''s settings by name, within what the key and the plan allow.';
 comment on column resolved_keys.tokens_per_minute is 'The key''s own limit, or its plan''s, whichever is lower. Null: none.';
 comment on column resolved_keys.minute_counted_until is 'Seconds since the epoch until which the key''s minute is counted in the database, too. Null: never yet.';
-comment on column resolved_keys.cache_rights is 'What the key may do with cached responses within the sharing scope of its request: see the view cache_rights.';
+comment on column resolved_keys.cache_rights is 'The rights of the key on cached responses within the sharing scope of its request: see the view cache_rights.';

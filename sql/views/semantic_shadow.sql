@@ -1,4 +1,4 @@
--- What shadow mode would have served and saved, for deciding whether to turn it on.
+-- The hits that shadow mode would have served, and their savings, for deciding whether to enable the semantic cache.
 
 create or replace view semantic_shadow as
 select
@@ -14,7 +14,7 @@ join projects p on p.id = h.project_id
 where h.is_shadow
 group by p.name, (h.served_at at time zone 'utc')::date, h.reason;
 
-comment on view semantic_shadow is 'What projects in shadow mode would have been served from the cache in the last week, by day (UTC).';
+comment on view semantic_shadow is 'The hits that projects in shadow mode would have had in the last week, by day (UTC).';
 comment on column semantic_shadow.project is 'The project.';
 comment on column semantic_shadow.day is 'The day (UTC).';
 comment on column semantic_shadow.reason is 'normalized, proved, judged or threshold.';

@@ -1,4 +1,4 @@
--- Usage by the hour, including rows not summed yet: several rows may be about the same.
+-- Usage by hour, including rows that are not summed yet: several rows may have the same key.
 
 create or replace view usage_hourly with (security_invoker = true) as
 select

@@ -1,4 +1,4 @@
--- Usage by the single record, as usage_pending has it.
+-- Usage of single records, with the columns of usage_pending.
 
 create or replace view usage_per_record with (security_invoker = true) as
 select
@@ -25,4 +25,4 @@ select
     case cache_result when 'MISS' then coalesce(cache_reason, '') end as miss_reason
 from usage_records;
 
-comment on view usage_per_record is 'Each record as a row of usage_pending: what no sum has alone is read from here.';
+comment on view usage_per_record is 'Each record as a row of usage_pending, for usage that has no sums of its own.';

@@ -1,4 +1,4 @@
--- With its owner's rights, so that it says itself who sees what: those who may see the user.
+-- The view runs with its owner's rights, so it filters the rows itself: those who may see a user see the login.
 
 create or replace view visible_logins as
 select
@@ -17,4 +17,4 @@ where current_user_id() is null
         where own.user_id = current_user_id()
     );
 
-comment on view visible_logins is 'Those of them that the current user may see; an operator with psql sees all.';
+comment on view visible_logins is 'The logins that the current user may see; an operator with psql sees all.';

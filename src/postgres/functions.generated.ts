@@ -20,21 +20,21 @@ export const SQL_FUNCTIONS = {
   advisory_locks: { reads: true, takes: {}, gives: { name: 'text', number: 'integer', guards: 'text' } },
   /** Archives a project permanently: its keys are deactivated, and no new one is issued; its records stay. Requires an owner of it. Idempotent. */
   archive_project: { takes: { project: 'text' }, gives: 'void' },
-  /** Records in the audit log what the current actor just did. The settings proxy_caller.actor, user_id, admin_key_id and address identify the actor; without them it was the database user. */
+  /** Records an action of the current actor in the audit log. The settings proxy_caller.actor, user_id, admin_key_id and address identify the actor; without them it is the database user. */
   audit: { takes: { action: 'text', of_project: 'bigint', target: 'text', details: 'jsonb=' }, gives: 'void' },
-  /** Compares what was spent and reserved of budgets with what was recorded and with their reservations. Null: of_project (all, and the organization). */
+  /** Compares the spent and reserved amounts of budgets with records and reservations. Null: of_project (all, and the organization). */
   audit_budgets: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
   /** Every kind of finding that an audit reports, the part of the audit that looks for it (see audit_parts()), and what it means. severity: violation, or notice, which no rule forbids. */
   audit_kinds: { reads: true, takes: {}, gives: { kind: 'text', part: 'text', severity: 'violation|notice', meaning: 'text' } },
   /** The parts of an audit of a period, each of which run_audit_part() reads in one statement. Records and sums are read by partition: partitions are not in memory together, and records past their retention are not expected. Null: from_time (31 days ago), until_time (two minutes ago). */
   audit_parts: { reads: true, takes: { from_time: 'timestamptz=', until_time: 'timestamptz=' }, gives: { part: 'text', begins: 'timestamptz', ends: 'timestamptz' } },
-  /** Compares the counters of months with plans, and with the number of answered requests. Null: of_project (all). */
+  /** Compares the monthly counters with plans, and with the number of requests that got a response. Null: of_project (all). */
   audit_quotas: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
-  /** Looks for records that contradict their key, its limits, or themselves. Null: of_project (all). */
+  /** Finds records that contradict their key, its limits, or themselves. Null: of_project (all). */
   audit_records: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
   /** Compares sums and latency counts with records, and those of each grain with those of the next, by whole UTC days. Null: of_project (all). */
   audit_sums: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
-  /** Looks for what maintenance should have done long ago. Null: of_project (all). */
+  /** Finds overdue maintenance. Null: of_project (all). */
   audit_upkeep: { reads: true, takes: { of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
   /** The administrator for whom an admin API key (hex SHA-256) acts; no row when the key is unknown or has expired. */
   authenticate_admin_key: { takes: { hash: 'text' }, gives: { admin_key_id: 'bigint', user_id: 'bigint', email: 'text', role: 'owner|reader' } },
@@ -42,33 +42,33 @@ export const SQL_FUNCTIONS = {
   authenticate_session: { takes: { token_hash: 'text' }, gives: { session_id: 'bigint', user_id: 'bigint', email: 'text', role: 'owner|reader' } },
   /** Raises when the current user lacks the role viewer, member or owner in a project: no_data_found for a user who is no member, else insufficient_privilege. Administrators and operators with psql pass. */
   authorize: { reads: true, takes: { of_project: 'bigint', needed: 'text' }, gives: 'void' },
-  /** The day, week (from Monday) or month of a time zone that a moment lies in, from its first moment to the first one after it; of a total, all time. Every moment lies in one of them, also where midnight comes twice, or never. */
+  /** The day, week (from Monday) or month of a time zone that contains a moment, from its first moment to the first one after it; for a total, all time. Every moment is in exactly one of them, even if midnight occurs twice, or never. */
   budget_period_at: { reads: true, takes: { per: 'text', zone: 'text', at: 'timestamptz' }, gives: { begins: 'timestamptz', ends: 'timestamptz' } },
-  /** A sentence for each name in a budget (its model, key or tag) that nothing has matched. Empty where the budget has spent anything. */
+  /** A sentence for each name in a budget (its model, key or tag) that no request has matched. Empty if the budget has spent anything. */
   budget_warnings: { reads: true, takes: { of_budget: 'bigint' }, gives: 'text[]' },
   /** Creates the lists of a group from the prompts stored so far, unless it has lists, and returns their number; null when the group no longer exists. */
   build_cache_lists: { takes: { of_group: 'bigint', in_space: 'integer' }, gives: 'bigint' },
-  /** What a project has in its cache: entries and their stored bytes, prompts and vectors. */
+  /** The contents of a project's cache: entries and their stored bytes, prompts and vectors. */
   cache_stats: { reads: true, takes: { of_project: 'bigint' }, gives: { entries: 'bigint', bytes: 'bigint', prompts: 'bigint', with_vector: 'bigint', vectors: 'bigint', expired: 'bigint', saveable_tokens: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
   /** Whether an administrator who can log in is left when this user gets another role (null: is deleted). Where none can, one who is invited must be left. */
   can_lose_role: { takes: { of_user: 'bigint', new_role: 'text' }, gives: 'boolean' },
-  /** Spends the cost of a call that belongs to no key, such as the judge's, at once: in all of the project's budgets in US dollars without key and tag, or, with the result false, in none. A negative amount is refunded. */
+  /** Spends the cost of a call that belongs to no key, such as the judge's, at once: in all of the project's budgets in US dollars without key and tag, or in none (result false). A negative amount is a refund. */
   charge_budgets: { takes: { of_project: 'bigint', of_model: 'text', usd: 'numeric' }, gives: 'boolean' },
-  /** Raises, with what the setting takes, unless the setting exists and the value suits it. */
+  /** Raises, with a description of valid values, unless the setting exists and accepts the value. */
   check_setting: { reads: true, takes: { setting: 'text', value: 'text' }, gives: 'void' },
-  /** Which sums a report reads: those of all projects together, which are few, where whoever reads may see all projects, and reads them by key (keys) or by model and type of key (models), and not by both; else those of each project (projects). Null: of_projects (all). */
+  /** Selects the sums that a report reads: keys or models, the sums of all projects together, which are few, if the current user may see all projects and the report groups by key or by model and type of key, but not by both; otherwise projects, the sums of each project. Null: of_projects (all). */
   choose_usage_sums: { reads: true, takes: { of_projects: 'bigint[]?', by_key: 'boolean', by_model: 'boolean' }, gives: 'text' },
   /** Returns a row to exactly one caller per batch, which then records its usage: the tags of the request that started the batch, as JSON, and its end user. Null: tags (it had none), end_user (it named none). */
   claim_batch_settlement: { takes: { of_project: 'bigint', batch_id: 'text' }, gives: { tags: 'text?', end_user: 'text?' } },
-  /** Claims what the provider has created for a request, such as a response and its items, for the request's project, for longer than providers store it: 30 days, and conversations without end. What another project has claimed stays its own: a response may repeat an id that its request named. */
+  /** Claims the ids of objects that the provider has created for a request, such as a response and its items, for the request's project, for longer than providers store them: 30 days, and conversations without end. An id that another project has claimed stays that project's: a response may repeat an id that its request named. */
   claim_created_ids: { takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: 'void' },
-  /** Takes the next due delivery of up to that many addresses; no other process gets deliveries of these addresses for a minute, or until record_delivery_result(). */
+  /** Claims the next due delivery of up to that many webhooks; no other process gets deliveries of these webhooks for a minute, or until record_delivery_result(). */
   claim_deliveries: { takes: { max_rows: 'integer' }, gives: { id: 'bigint', webhook_id: 'bigint', project_id: 'bigint', url: 'text', sealed: 'bytea', event_id: 'text', kind: 'text', at: 'timestamptz', payload: 'text' } },
-  /** Takes up to that many queued pairs for two minutes, with what is needed to ask the judge: settle_judgement() ends one, requeue_judgements() puts it back. Pairs that the project does not want judged any more, or without an entry, leave the queue. */
+  /** Claims up to that many queued pairs for two minutes, with the data for calling the judge: settle_judgement() ends a claim, requeue_judgements() returns the pair to the queue. Pairs whose project has turned the judge off, or without an entry, are removed. */
   claim_judgements: { takes: { max_rows: 'integer' }, gives: { id: 'bigint', project_id: 'bigint', project_name: 'text', context_hash: 'text', asked_hash: 'text', cached_hash: 'text', is_review: 'boolean', context: 'text', asked: 'text', cached: 'text', similarity: 'double precision', expires_at: 'timestamptz', semantic_judge_model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint' } },
-  /** Returns those ids that the project may not name to the provider: what another project has claimed and, under a key that projects share, what this one has not claimed. With a key of its own, a project claims what it names first; of several that name it at once, one does. */
+  /** Returns the ids that the project may not name to the provider: those that another project has claimed and, under a key that projects share, those that this project has not claimed. With a key of its own, a project claims the ids that it names first; if several projects name an id at the same time, one of them claims it. */
   claim_referenced_ids: { takes: { of_project: 'bigint', of_provider: 'text', under_shared_key: 'boolean', ids: 'text[]' }, gives: { id: 'text' } },
-  /** Claims up to max_rows responses whose usage is due to be requested, with the data for the request; they are due again after some seconds, and ever later, until reconcile_response() or delete_unreconciled_response(). Null: named_provider_keys (each provider has one key at most, named default). */
+  /** Claims up to max_rows responses whose usage is due to be requested, with the data for the request; they are due again after some seconds, with growing intervals, until reconcile_response() or delete_unreconciled_response(). Null: named_provider_keys (each provider has one key at most, named default). */
   claim_unreconciled_responses: { takes: { max_rows: 'integer' }, gives: { project_id: 'bigint', id: 'text', provider: 'text', model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint', named_provider_keys: 'text[]?' } },
   /** Ends one session of the current user, by the hex SHA-256 of its cookie. */
   close_session: { takes: { token_hash: 'text' }, gives: 'void' },
@@ -76,15 +76,15 @@ export const SQL_FUNCTIONS = {
   close_session_with_id: { takes: { session_id: 'bigint' }, gives: 'void' },
   /** Ends all sessions of the current user, and returns how many there were. */
   close_sessions: { takes: {}, gives: 'integer' },
-  /** The hits of a project's last week under each cache_scope: requests that an identical request in the same scope preceded. At most the newest 200,000 requests are read. */
+  /** The hits of a project's last week under each cache_scope: requests that follow an identical request in the same scope. At most the newest 200,000 requests are read. */
   compare_scopes: { reads: true, takes: { of_project: 'bigint' }, gives: { scope: 'text', requests: 'bigint', named: 'bigint', users: 'bigint', answered: 'bigint', since: 'bigint?' } },
   /** Replaces a response that was stored when its provider started to generate it with the complete response. */
   complete_stored_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', response: 'text', item_ids: 'text[]' }, gives: 'void' },
-  /** Dates anew what a clock dated that ran ahead and was put back: keys, sessions, leases and entries of the cache would outlive their time, and what is to wait would wait for a year. Records keep the time that they were given. A column named …_at dates what has happened, unless its comment says how far ahead it may lie: "Ahead of created_at", as long after that as it was; "Ahead: at most 5 minutes" from now; or "Ahead", and why it is left alone. */
+  /** Corrects the timestamps written by a clock that ran ahead and was set back: otherwise keys, sessions, leases and cache entries would outlive their time, and delayed work could wait for a year. Usage records keep their times. A column named …_at is the time of a past event, unless its comment says how far ahead it may be: "Ahead of created_at", as long after that as before; "Ahead: at most 5 minutes" from now; or "Ahead", and why it is not changed. */
   correct_future_timestamps: { takes: {}, gives: 'void' },
-  /** Counts login attempts (0: none, it only looks), and returns how many seconds to wait before the next: 0 for the first 10 of an account from a client address, 30 of an address and 100 of an account in 15 minutes. From an address where the account has logged in lately, only the first of these counts. */
+  /** Counts login attempts (0: none, it only reads), and returns how many seconds to wait before the next: 0 for the first 10 of an account from a client address, 30 of an address and 100 of an account in 15 minutes. From an address where the account has logged in lately, only the first of these limits applies. */
   count_login_attempt: { takes: { email: 'text', address: 'text', attempts: 'integer' }, gives: 'integer' },
-  /** Counts a key's requests of the last 61 seconds while a process that cannot reach Redis admits some: called by that process (without_redis), which marks the key, and for a marked key by all others, with what Redis has counted in each second up to at_second, the batch included. Returns how many of the batch may pass, and the seconds until another might. */
+  /** Counts a key's requests of the last 61 seconds while a process that cannot reach Redis admits some: called by that process (without_redis), which marks the key, and for a marked key by all others, with the counts of Redis for each second up to at_second, including the batch. Returns how many requests of the batch are admitted, and the seconds until another might be. */
   count_minute_requests: { takes: { of_project: 'bigint', of_key: 'bigint', requested: 'integer', max_requests: 'integer', at_second: 'bigint', in_redis: 'integer[]', without_redis: 'boolean' }, gives: { granted: 'integer', wait_seconds: 'integer' } },
   /** How many vectors a project has in its cache; none for a user who may not see it. */
   count_vectors: { reads: true, takes: { of_project: 'bigint' }, gives: 'bigint' },
@@ -110,15 +110,15 @@ export const SQL_FUNCTIONS = {
   current_project_role: { reads: true, takes: { of_project: 'bigint' }, gives: 'text?' },
   /** The user on whose behalf run_as_actor() runs a statement; null for an operator with psql and for the proxy itself. */
   current_user_id: { reads: true, takes: {}, gives: 'bigint' },
-  /** Deactivates the one key that is given whole or by its displayed prefix, and returns the prefix; it is refused from the next request on. Idempotent. Raises when no key or several match. */
+  /** Deactivates the one key that is given whole or by its displayed prefix, and returns the prefix; the key is rejected from the next request on. Idempotent. Raises when no key or several match. */
   deactivate_key: { takes: { key_or_prefix: 'text' }, gives: 'text' },
-  /** Deactivates a key and returns its prefix; it is refused from the next request on. Idempotent. Requires a member of its project. */
+  /** Deactivates a key and returns its prefix; the key is rejected from the next request on. Idempotent. Requires a member of its project. */
   deactivate_key_with_id: { takes: { key_id: 'bigint' }, gives: 'text' },
-  /** Deletes an admin API key; it is refused from the next request on. Requires an administrator. */
+  /** Deletes an admin API key; the key is rejected from the next request on. Requires an administrator. */
   delete_admin_key: { takes: { key_id: 'bigint' }, gives: 'void' },
   /** Deletes these cache entries with their prompts, counts the deletions of their groups, and returns how many entries there were. */
   delete_entries: { takes: { ids: 'bigint[]' }, gives: 'integer' },
-  /** Deletes the cache entry of a request, given by its hex hash: the hook refused it. */
+  /** Deletes the cache entry of a request that the hook rejected. The request is given by its hex hash. */
   delete_entry: { takes: { of_project: 'bigint', of_request: 'text' }, gives: 'void' },
   /** Deletes up to that many expired cache entries, and as many expired vectors. Returns the greater number; if it is below the limit, none are left. */
   delete_expired_entries: { takes: { max_rows: 'integer' }, gives: 'integer' },
@@ -126,23 +126,23 @@ export const SQL_FUNCTIONS = {
   delete_expired_rows: { takes: { max_rows: 'integer' }, gives: 'integer' },
   /** Deletes expired stored responses. Returns their number. */
   delete_expired_stored_responses: { takes: { max_rows: 'integer' }, gives: 'integer' },
-  /** Deletes up to that many verdicts that have expired and have no entry, as many semantic hits older than a week, and what has been queued for the judge for a day; returns the greatest number. Fewer than max_rows means that none are left. */
+  /** Deletes up to that many verdicts that have expired and have no entry, as many semantic hits older than a week, and as many pairs that have been queued for the judge for a day; returns the greatest number. Fewer than max_rows means that none are left. */
   delete_expired_verdicts: { takes: { max_rows: 'integer' }, gives: 'integer' },
   /** Deletes a user who was invited and cannot log in yet. Requires an administrator. */
   delete_invite: { takes: { of_user: 'bigint' }, gives: 'void' },
   /** Deletes the cache entries with the id of a response that was deleted at its provider, and returns the hex hashes of their requests. */
   delete_response_entries: { takes: { of_project: 'bigint', response_id: 'text' }, gives: { request_hash: 'text' } },
-  /** Deletes up to that many rows of a table that a condition holds for, but those that another transaction has locked, and returns how many. */
+  /** Deletes up to that many rows of a table that satisfy a condition, except those that another transaction has locked, and returns how many. */
   delete_rows: { takes: { place: 'text', condition: 'text', max_rows: 'integer' }, gives: 'integer' },
   /** Deletes the record of an object that its provider no longer has. What else was claimed under this id stays the project's. */
   delete_stored_object: { takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: 'void' },
   /** Deletes a stored response. Returns whether it existed. */
   delete_stored_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: 'boolean' },
-  /** Removes the records that expire_reservations() wrote for requests whose processes were believed to have ended: their own records come now. */
+  /** Deletes the records that expire_reservations() wrote for requests whose process seemed to have ended: their own records replace them. */
   delete_superseded_records: { takes: { reserved_as: 'uuid[]' }, gives: 'void' },
-  /** The provider will never say what the response used: the estimate stays. */
+  /** Deletes a response whose usage its provider will never report: the estimate stays. */
   delete_unreconciled_response: { takes: { of_project: 'bigint', response_id: 'text' }, gives: 'void' },
-  /** Deletes a budget that is not enforced once no alert needs it, and notes which projects have none any more: of a project, or for null of all. */
+  /** Deletes a budget that is not enforced once it has no alerts, and updates projects.has_budgets: of a project, or for null of all. */
   delete_unused_budget: { takes: { owner_id: 'bigint', of_budget: 'bigint' }, gives: 'void' },
   /** Deletes a user, with memberships, sessions and admin keys. Requires an administrator; neither the last administrator who can log in nor the last such owner of a project can be deleted. */
   delete_user: { takes: { of_user: 'bigint' }, gives: 'void' },
@@ -152,15 +152,15 @@ export const SQL_FUNCTIONS = {
   describe_changes: { reads: true, takes: { before: 'jsonb', after: 'jsonb' }, gives: 'text' },
   /** The time for which the possible cost of a request beyond its estimate stays reserved, unless its cost is settled earlier. */
   doubtful_reservation_ttl: { reads: true, takes: {}, gives: 'interval' },
-  /** What is doubtful of the request of this record. */
+  /** The doubtful reservations of the request of this record. */
   doubtful_reservations: { reads: true, takes: { of_project: 'bigint', of_request: 'text', recorded: 'timestamptz' }, gives: { id: 'uuid', budget_id: 'bigint', begins: 'timestamptz', amount: 'numeric', project_id: 'bigint', key_id: 'bigint', request_id: 'text', endpoint: 'text', model: 'text', tags: 'jsonb?', reserved_at: 'timestamptz', expires_at: 'timestamptz', doubtful_at: 'timestamptz?' } },
   /** Drops list tables whose groups no longer exist or have newer lists. */
   drop_unused_cache_lists: { takes: {}, gives: 'void' },
   /** The lowest digits of the bytes, read as one big-endian number, in base 62. */
   encode_base62: { reads: true, takes: { bytes: 'bytea', digits: 'integer' }, gives: 'text' },
-  /** Creates the role under which dashboard queries run, and grants it exactly the rights that they need. Raises a warning if the database user lacks the privileges, because the proxy works without the role, and the dashboard reports the problem. */
+  /** Creates the role under which dashboard queries run, and grants it exactly the privileges that they need. Raises a warning if the database user lacks the privileges for this, because the proxy works without the role, and the dashboard reports the problem. */
   ensure_dashboard_role: { takes: {}, gives: 'void' },
-  /** What is estimated of the costs of a time, by the reason (cost_estimated), and what may have been charged beyond (doubtful_usd). Null: of_projects (all that may be seen), of_model, of_key, of_key_type (any). */
+  /** The estimated costs in a time, by reason (cost_estimated), and the amounts that may have been charged beyond them (doubtful_usd). Null: of_projects (all that may be seen), of_model, of_key, of_key_type (any). */
   estimated_costs: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', of_model: 'text?', of_key: 'bigint?', of_key_type: 'text?' }, gives: { reason: 'text', requests: 'bigint', cost_usd: 'numeric', doubtful_usd: 'numeric' } },
   /** Deletes up to that many entries and vectors of projects that exceed their cache_bytes, or 1,000 for test keys: those that expire first. If the result is below the limit, no project exceeds its own. */
   evict_entries: { takes: { max_rows: 'integer' }, gives: 'integer' },
@@ -168,11 +168,11 @@ export const SQL_FUNCTIONS = {
   expire_reservations: { takes: {}, gives: 'void' },
   /** Starts the export of an end user: returns what find_end_user() does, and records in the audit log that an end user was exported, without the name. list_end_user_items() reads the items. */
   export_end_user: { takes: { project: 'text', of_user: 'text' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
-  /** Cache entries whose question has a part, newest first, with the question's beginning, among the newest 50,000 before a given one: those that may_read_texts() lets the current user read. Sealed ones are returned without this check; the caller opens them and looks for the part. Raises for viewers. */
+  /** Cache entries whose question contains a text, newest first, with the beginning of the question, among the newest 50,000 before a given one: those that may_read_texts() lets the current user read. Sealed entries are returned without checking the text; the caller decrypts and searches them. Raises for viewers. */
   find_cache_entries: { reads: true, takes: { of_project: 'bigint', question_part: 'text', page_size: 'integer', of_model: 'text=', of_namespace: 'text=', of_key: 'bigint=', of_user: 'text=', stored_before: 'timestamptz=', before_id: 'bigint=' }, gives: { entry_id: 'bigint', question: 'text' } },
   /** A stored response and its predecessors, the first one first. The conversation is incomplete if the first one continued another. Null: previous_id (it began a conversation), input (it was too long to be stored). */
   find_conversation: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
-  /** The verdict that counts on two normalized questions in a context: the latest of a person, same there or different in any context; else a review's, else the judge's. No row: there is none. */
+  /** The verdict that applies to two normalized questions in a context: the latest of a person, same there or different in any context; else a review's, else the judge's. No row: there is none. */
   find_effective_verdict: { reads: true, takes: { of_project: 'bigint', of_context: 'bytea', asked_hash: 'bytea', entry_hash: 'bytea' }, gives: { verdict: 'text', source: 'text' } },
   /** Returns the number and size of stored items of an end user (in the form of name_end_user()) of a project, by kind, as in end_user_items. Requires an owner of the project. */
   find_end_user: { takes: { project: 'text', of_user: 'text' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
@@ -182,7 +182,7 @@ export const SQL_FUNCTIONS = {
   find_key: { reads: true, takes: { key_or_prefix: 'text' }, gives: 'bigint' },
   /** Id of a key that is given whole; null when there is none that the current user may see. */
   find_key_id: { reads: true, takes: { key: 'text' }, gives: 'bigint' },
-  /** Which of these keys (hex SHA-256), by their places counted from 1, have a counter that another transaction has locked, and its value: if it changes, the counter is in use, not stuck. Waits for no lock. */
+  /** Those of these keys (hex SHA-256), by their positions counted from 1, whose counter another transaction has locked, and its value: if the value changes, the counter is in use, not stuck. Waits for no lock. */
   find_locked_counters: { takes: { key_hashes: 'text[]' }, gives: { ordinal: 'integer', requests: 'bigint' } },
   /** argon2id hash of a user's password. Null: result (there is no such user, or no password yet). */
   find_password_hash: { reads: true, takes: { of_email: 'text' }, gives: 'text?' },
@@ -202,15 +202,15 @@ export const SQL_FUNCTIONS = {
   find_requests: { reads: true, takes: { of_project: 'bigint', from_time: 'timestamptz', until_time: 'timestamptz', of_key: 'bigint=', model_part: 'text=', of_endpoint: 'text=', of_provider: 'text=', of_result: 'text=', of_outcome: 'text=', of_status: 'smallint=', of_error: 'text=', of_end_user: 'text=', of_request_id: 'text=', of_tags: 'jsonb=', sorted: 'text=', after_time: 'timestamptz=', after_request_id: 'text=', page_size: 'integer=', of_model: 'text=', of_key_type: 'text=' }, gives: { record: 'usage_records', key_name: 'text?', key_prefix: 'text?' } },
   /** Finds stored responses of the key that have items with one of these ids, the latest last. Null: previous_id (it began a conversation), input (it was too long to be stored). */
   find_responses_by_item: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', names: 'text[]' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
-  /** The name whose letters differ least, by the rule of src/providers/similar-names.ts: at most two letters or two fifths may, and a name's vendor counts only where one was written. Null: result (none is similar). */
+  /** The name with the smallest edit distance, by the rule of src/providers/similar-names.ts: at most two letters or two fifths may differ, and a name's vendor counts only if one was given. Null: result (none is similar). */
   find_similar_name: { reads: true, takes: { given_name: 'text', names: 'text[]' }, gives: 'text?' },
-  /** With which of the project's keys for the provider these objects were made, as in stored_objects, the one with the most of them first; no row for what was not made through the proxy. */
+  /** The provider keys with which these objects of the project were created, in the form of stored_objects.provider, the one with the most objects first; no row for objects that were not created through the proxy. */
   find_storage_providers: { reads: true, takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: { provider: 'text' } },
   /** A file or a batch of the project; no row when it belongs to another project, or was not created through the proxy. Null: purpose, object (its provider has not told), models (they were not read). */
   find_stored_object: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: { id: 'text', provider: 'text', purpose: 'text?', requests: 'integer', object: 'text?', models: 'text[]?' } },
   /** Finds the stored responses of the key with these ids. Null: previous_id (it began a conversation), input (it was too long to be stored). */
   find_stored_responses: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_ids: 'text[]' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
-  /** The project's vectors of these names, each with the place of its name, counted from 0. Null: max_age_seconds (any). */
+  /** The project's vectors of these names, each with the position of its name, counted from 0. Null: max_age_seconds (any). */
   find_vectors: { reads: true, takes: { of_project: 'bigint', by_names: 'bytea[]', max_age_seconds: 'integer?' }, gives: { place: 'integer', vector: 'bytea', prompt_tokens: 'integer', response_model: 'text', created_at: 'timestamptz', expires_at: 'timestamptz' } },
   /** Id of the project, for a user with the role viewer, member or owner there. Raises when it has no such webhook. */
   find_webhook: { reads: true, takes: { project: 'text', webhook_id: 'bigint', needed: 'text' }, gives: 'bigint' },
@@ -238,7 +238,7 @@ export const SQL_FUNCTIONS = {
   invite_user: { takes: { of_user: 'bigint' }, gives: 'text' },
   /** Whether the current user is an owner of the whole installation. */
   is_administrator: { reads: true, takes: {}, gives: 'boolean' },
-  /** Whether a proxy migrates this database, or did so a moment ago: delays are then temporary. */
+  /** Whether a proxy is migrating this database, or did so a moment ago: delays are then temporary. */
   is_deploying: { takes: {}, gives: 'boolean' },
   /** Creates and returns an admin API key that acts for an administrator. It is not shown again. Requires an administrator. */
   issue_admin_key: { takes: { of_email: 'text', key_name: 'text', expires: 'timestamptz=' }, gives: { id: 'bigint', key: 'text' } },
@@ -248,11 +248,11 @@ export const SQL_FUNCTIONS = {
   issue_session_key: { takes: { project: 'text', key_type: 'text', token_hash: 'text' }, gives: 'text' },
   /** What a key's requests have cost in the last 13 months, in this UTC day, week and month; what all of its project have; and what it may still cost: the narrowest US dollar budget of the project that all requests of the key count against, and what is left of the narrowest, the organization's among them. Null: limit_usd, limit_per, remaining_usd, expires_at. */
   key_spending: { reads: true, takes: { of_key: 'bigint' }, gives: { usd: 'double precision', usd_today: 'double precision', usd_this_week: 'double precision', usd_this_month: 'double precision', usd_of_project: 'double precision', limit_usd: 'double precision?', limit_per: 'text?', remaining_usd: 'double precision?', expires_at: 'timestamptz?' } },
-  /** What the sums of all projects together have in place of keys of this type: 0 of project keys, and of those that are gone; -1 of test keys. */
+  /** The key_id of keys of this type in the sums of all projects together: 0 for project keys and deleted keys, -1 for test keys. */
   key_type_id: { reads: true, takes: { key_type: 'text' }, gives: 'bigint' },
   /** Median, 95th and 99th percentile of the time until responses began, by cache result, accurate to a tenth. Null: of_projects (any). */
   latency_percentiles: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { cache_result: 'HIT|HIT-SEMANTIC|MISS', requests: 'bigint', p50_ms: 'double precision', p95_ms: 'double precision', p99_ms: 'double precision' } },
-  /** The lowest and the highest value that a limit, a column of plans, had for a project in a period, as far as the audit log knows. Null: lowest, highest (a plan that the project had was deleted). */
+  /** The lowest and the highest value of a limit, a column of plans, for a project in a period, according to the audit log. Null: lowest, highest (a plan that the project had was deleted). */
   limits_in_period: { reads: true, takes: { of_project: 'bigint', of_limit: 'text', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { lowest: 'bigint?', highest: 'bigint?' } },
   /** The view calibration of one project. */
   list_calibration: { reads: true, takes: { of_project: 'bigint' }, gives: { difference: 'text', threshold: 'double precision', served: 'bigint', precision: 'double precision', precision_low: 'double precision', precision_high: 'double precision' } },
@@ -264,11 +264,11 @@ export const SQL_FUNCTIONS = {
   list_own_sessions: { reads: true, takes: { current_token_hash: 'text?' }, gives: { id: 'text', address: 'text', user_agent: 'text', created_at: 'bigint', last_seen_at: 'bigint', is_this_one: 'boolean' } },
   /** The partitions by time of a table, with the time that each covers and how many rows it had when it was last analyzed. */
   list_partitions: { reads: true, takes: { parent: 'regclass' }, gives: { name: 'text', begins: 'timestamptz', ends: 'timestamptz', estimated_rows: 'bigint' } },
-  /** Refused requests of all projects in a time, by reason, the most frequent first. Requires an administrator. */
+  /** Rejected requests of all projects in a time, by reason, the most frequent first. Requires an administrator. */
   list_rejections: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { reason: 'text', requests: 'bigint', latest_hour: 'bigint' } },
   /** Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only where may_read_texts() lets the current user read them. Null: only_request, before_time, before_request_id (any). */
   list_semantic_matches: { reads: true, takes: { of_project: 'bigint', served: 'boolean', only_request: 'text?', before_time: 'timestamptz?', before_request_id: 'text?', page_size: 'integer' }, gives: { _served_at: 'timestamptz', _cached_wording: 'text?', _sealed_wording: 'bytea?', request_id: 'text', created_at: 'bigint', reason: 'normalized|proved|verified|judged|threshold|undecided', difference: 'text?', similarity: 'double precision', is_shadow: 'boolean', saved_usd: 'numeric', prompt_tokens: 'bigint', entry_id: 'text?', model: 'text?', endpoint: 'text?', verdict: 'same|different?', verdict_source: 'person|review|judge?' } },
-  /** What settings a project has, what each takes, and what a page shows of it. */
+  /** The settings of projects, the values that each accepts, and how a page shows it. */
   list_setting_kinds: { reads: true, takes: {}, gives: { name: 'text', type: 'text', preset: 'text', least: 'double precision?', most: 'double precision?', words: 'text[]', help: 'text', place: 'integer', area: 'text', title: 'text', choices: 'text[]' } },
   /** The project's own files or batches, all or those that one provider stores, after a given one; empty when the given one does not exist. Null: stored_by, for_purpose, only_ids (any), after_id (from the first on), object (its provider has not told). */
   list_stored_objects: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', stored_by: 'text?', for_purpose: 'text?', only_ids: 'text[]?', after_id: 'text?', newest_first: 'boolean', page_size: 'integer' }, gives: { id: 'text', provider: 'text', object: 'text?' } },
@@ -276,23 +276,23 @@ export const SQL_FUNCTIONS = {
   list_used_models: { reads: true, takes: { of_project: 'bigint' }, gives: { model: 'text' } },
   /** Verdicts of people and the judge on pairs of questions in a project, latest first, after a given one. Null: before_time, before_id (the latest). */
   list_verdicts: { reads: true, takes: { of_project: 'bigint', before_time: 'timestamptz?', before_id: 'text?', page_size: 'integer' }, gives: { _given_at: 'timestamptz', verdict_id: 'text', created_at: 'bigint', verdict: 'same|different', source: 'person|review|judge', similarity: 'double precision?', difference: 'text?', model: 'text?', wordings: 'text[]' } },
-  /** Precedes what records usage: a budget that start_budget_period() begins counts it, or is known to it. Waits only for budgets of these projects, and of the organization. Other changes of a project do not wait for it. */
+  /** Must be called before usage is recorded: a budget that start_budget_period() begins then either counts the usage, or is visible to the caller. Waits only for budgets of these projects, and of the organization. Other changes of a project do not wait for it. */
   lock_spending: { takes: { of_projects: 'bigint[]' }, gives: 'void' },
-  /** open_session(), for 12 hours at most, for a person whom an identity provider has authenticated, who must say again then that the person may log in: issuer and subject identify, the verified address finds or makes the user the first time only; a password, an invitation and sessions that a reader had before end then. A role, if given, becomes the user's, unless the last administrator would lose theirs; without one, a new user becomes a reader, who sees nothing until a project or an administrator permits it. Raises no_data_found when the address is another person's. Returns the user's id. Null: user_role (it stays). */
+  /** open_session(), for at most 12 hours, for a person whom an identity provider has authenticated; the provider must then confirm again that the person may log in. issuer and subject identify the person; the verified address finds or creates the user only the first time, and ends a password, an invitation and sessions that a reader had before. A role, if given, becomes the user's, unless the last administrator would lose theirs; without one, a new user becomes a reader, who sees nothing until a project or an administrator permits it. Raises no_data_found when the address is another person's. Returns the user's id. Null: user_role (it stays). */
   log_in_by_identity: { takes: { of_issuer: 'text', of_subject: 'text', of_email: 'text', user_role: 'text?', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
   /** Opens a session, as open_session(), for a user whose password was verified against this hash. Raises no_data_found if the hash has changed or the user was deleted meanwhile. */
   log_in_by_password: { takes: { of_email: 'text', verified_hash: 'text', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
-  /** Makes the partitions of a table, a UTC day or month each, up to three days ahead, and drops up to four of those that ended by keep_from; longer ones made ahead give way while they are empty. Waits at most 50 ms for a partition that is to be dropped. storage: what follows the columns of a new one. */
+  /** Creates the partitions of a table, a UTC day or month each, up to three days ahead, and drops up to four of those that ended by keep_from; longer ones created ahead are replaced while they are empty. Waits at most 50 ms for a partition that is to be dropped. storage: the clauses after the columns of a new partition. */
   maintain_partitions: { takes: { parent: 'regclass', width: 'text', keep_from: 'timestamptz', storage: 'text' }, gives: 'void' },
-  /** Keeps the partitions of records (a month each; a day each from 5,000,000 rows a month on) for service setting usage_retention_months, by default 13, of contents for content_retention_days, by default 7, and of sums by the quarter and the hour for 13 months; completes the Bloom filters of request ids. */
+  /** Maintains the partitions of records (a month each; a day each from 5,000,000 rows a month on) for service setting usage_retention_months, by default 13, of contents for content_retention_days, by default 7, and of sums by the quarter and the hour for 13 months; completes the Bloom filters of request ids. */
   maintain_usage_partitions: { takes: {}, gives: 'void' },
-  /** The budgets that apply to such a request, the organization's and those that are not enforced among them. */
+  /** The budgets that apply to such a request, including the organization's and those that are not enforced. */
   matching_budgets: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', of_model: 'text', of_tags: 'jsonb' }, gives: { id: 'bigint', project_id: 'bigint?', key_id: 'bigint?', model: 'text?', tag: 'jsonb?', unit: 'text', amount: 'numeric', per: 'text', time_zone: 'text', created_at: 'timestamptz', enforced: 'boolean' } },
   /** Whether the current user may read the texts of a request and its response: log_content was sealed when it was sent, and is for its key now; viewers never may. Every function that returns such texts has the rights of its owner, since others have none to these columns, and calls this one. Null: of_key (not known: as the project has it). */
   may_read_texts: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint?', stored_log_content: 'text' }, gives: 'boolean' },
-  /** A sentence for each name of a model that nothing has matched: neither a model of the catalogue, by whatever name it is called, nor a successful request of the project. In a pattern, * stands for any characters. own_names are known besides. */
+  /** A sentence for each model name that matches neither a model of the catalogue, under any of its names, nor a successful request of the project. In a pattern, * stands for any characters. own_names are also known. */
   model_name_warnings: { reads: true, takes: { of_project: 'bigint', names: 'text[]', own_names: 'text[]=' }, gives: 'text[]' },
-  /** How a budget may name a model, whatever the request called it: without the vendor and a variant, with Claude's version as aggregators write it; second, without the date of a snapshot. */
+  /** The names by which a budget may refer to a model, however the request named it: first, without the vendor and a variant, and with Claude's version as aggregators write it; second, also without the date of a snapshot. */
   model_names: { reads: true, takes: { of_model: 'text' }, gives: 'text[]' },
   /** Returns the report of a calendar month (UTC, such as 2026-10; empty: the current month) of a project, or of all projects (empty): days, the twenty most used models, keys and tags, cache misses by reason, and the number of hits that people judged wrong. Raises on an unknown project or an invalid month. */
   monthly_report: { reads: true, takes: { project: 'text', month: 'text' }, gives: 'jsonb' },
@@ -306,57 +306,57 @@ export const SQL_FUNCTIONS = {
   parse_model_names: { reads: true, takes: { listed: 'text' }, gives: 'text[]' },
   /** First day of a month that an operator typed as YYYY-MM; the current month when it is empty. */
   parse_month: { reads: true, takes: { value: 'text' }, gives: 'date' },
-  /** IPv4 and IPv6 networks, in order; a single address is one of its own. Raises on anything else. */
+  /** IPv4 and IPv6 networks, in order; a single address is a network of one. Raises on anything else. */
   parse_networks: { reads: true, takes: { given: 'text[]' }, gives: 'cidr[]' },
-  /** Every setting of a project by name, as set_setting() takes them. Null: result (there is no project that the current user may see). */
+  /** Every setting of a project by name, in the form that set_setting() accepts. Null: result (there is no project that the current user may see). */
   project_settings: { reads: true, takes: { of_project: 'bigint' }, gives: 'jsonb?' },
   /** Deletes every cache entry and vector of a project, with the verdicts about them, and returns how many entries there were. Raises on an unknown project. */
   purge_cache: { takes: { project: 'text' }, gives: 'bigint' },
   /** Queues pairs of questions for the judge: objects with columns of judge_queue, namely project_id, context_hash, asked_hash, entry_hash (of the entry that the question was compared with), is_review, context, asked, similarity, end_user. Skips pairs that are queued already, have a verdict or lost their entry, and pairs beyond the project's limit. */
   queue_judgements: { takes: { pairs: 'json' }, gives: 'void' },
-  /** Has a response requested until its provider says what it used; then reconcile_response() settles its request. */
+  /** Queues a response whose usage is requested until its provider reports it; then reconcile_response() settles its request. */
   queue_reconciliation: { takes: { of_project: 'bigint', response_id: 'text', of_provider: 'text', of_request: 'text', recorded: 'timestamptz', charged: 'timestamptz', estimated_usd: 'numeric' }, gives: 'void' },
   /** Requests counted against a project's quotas in a calendar month (UTC), for its project keys and its test keys; the quota is that of its present plan. Raises on an unknown project. */
   quota_usage: { reads: true, takes: { project: 'text', in_month: 'date' }, gives: { keys: 'project|test', used: 'bigint', quota: 'bigint', remaining: 'bigint' } },
   /** A value as an error message may show it: quoted, on one line, at most 100 characters of it. */
   quote_for_message: { reads: true, takes: { value: 'text' }, gives: 'text' },
-  /** Raises what no change raises by itself: a month's quota used up to 80 or 100 percent, a key that soon expires. Idempotent, and may run in several processes at once. */
+  /** Raises the events that depend on time: 80 or 100 percent of a monthly quota used, a key that expires soon. Idempotent; several processes may run it at the same time. */
   raise_due_events: { takes: {}, gives: 'void' },
-  /** Records an event of a project, which is delivered to the project's webhooks once this transaction commits. An event with a once is raised a single time for this project and kind. The payload must hold no prompt and no key. */
+  /** Records an event of a project, which is delivered to the project's webhooks once this transaction commits. An event with a value of once is raised a single time for this project and kind. The payload must not contain a prompt or a key. */
   raise_event: { takes: { of_project: 'bigint', kind: 'text', payload: 'jsonb', once: 'text=' }, gives: 'void' },
-  /** Raises budget.threshold, once in a period: for budgets of which 80 or 100 percent are spent, and for alerts whose amount is. since: any moment of the first period that is looked at. */
+  /** Raises budget.threshold, once per period: for budgets of which 80 or 100 percent are spent, and for alerts whose amount is spent. since: any moment of the first period that is examined. */
   raise_threshold_events: { takes: { of_budgets: 'bigint[]', since: 'timestamptz' }, gives: 'void' },
   /** Reads an entry's question and response. Raises insufficient_privilege if may_read_texts() returns false. Null: question (only the exact request finds it). */
   read_cache_entry: { reads: true, takes: { of_project: 'bigint', of_entry: 'bigint' }, gives: { question: 'text?', response: 'text' } },
   /** Drops lists without a group, and rebuilds the lists of at most one group: the one with most deletions, or one that has outgrown its lists. Returns the number of groups rebuilt. May exceed the usual statement timeout. */
   rebuild_cache_lists: { takes: {}, gives: 'integer' },
-  /** What a response has used, and what that cost, in place of its estimate, by settle_record(). False where there is no such record. */
+  /** Replaces the estimated usage and cost of a response by the reported ones, by settle_record(). False if there is no such record. */
   reconcile_response: { takes: { of_project: 'bigint', response_id: 'text', read_tokens: 'integer', cached_tokens: 'integer', written_tokens: 'integer', cost: 'numeric' }, gives: 'boolean' },
-  /** Called every minute. Where the clock has stepped back by more than that, what was dated meanwhile is dated anew. Returns by how many seconds. */
+  /** Called every minute. If the clock has stepped back by more than a minute, corrects timestamps that are now in the future. Returns by how many seconds it stepped back. */
   record_database_time: { takes: {}, gives: 'integer' },
   /** Ends an attempt of claim_deliveries(). A failed attempt is repeated over ten hours; after a 410 the webhook receives nothing more. Null: response_status (no response), failure (the webhook accepted the event). */
   record_delivery_result: { takes: { of_delivery: 'bigint', response_status: 'integer?', failure: 'text?' }, gives: 'void' },
   /** Records that a response of the model was longer than its request allowed. Returns whether it is the first one. */
   record_exceeded_limit: { takes: { of_provider: 'text', of_model: 'text' }, gives: 'boolean' },
-  /** Counts a refused login, and records it in the audit log. The address is what limits count by. */
+  /** Counts a failed login, and records it in the audit log. Limits count by the address. */
   record_failed_login: { takes: { of_email: 'text', client_address: 'text' }, gives: 'void' },
-  /** Stores a person's verdict (wrong or right) about the semantic hit or near miss of this request. wrong keeps the pair apart from the next request on, in every context; right serves one for the other, in theirs. It concerns hits whose semantic_hits.scope_hash is one of within_scopes, and holds within that scope. Null: within_scopes (any: for members and operators). Returns noted; unknown when no such hit is known; gone when its entry is no longer stored, and so is not served any more. */
+  /** Stores a person's verdict (wrong or right) on the semantic hit or near miss of this request. wrong separates the pair from the next request on, in every context; right serves one for the other, in their context. It applies to hits whose semantic_hits.scope_hash is one of within_scopes, and within that scope. Null: within_scopes (any: for members and operators). Returns noted; unknown if there is no such hit; gone if its entry is no longer stored, and so is not served any more. */
   record_feedback: { takes: { of_project: 'bigint', by_request_id: 'text', given: 'text', within_scopes: 'bytea[]=' }, gives: 'text' },
-  /** Adds the requests that a proxy refused since its last call to the sums of this hour; reasons must be distinct. */
+  /** Adds the requests that a proxy rejected since its last call to the sums of this hour; reasons must be distinct. */
   record_rejections: { takes: { reasons: 'text[]', counts: 'bigint[]' }, gives: 'void' },
   /** Stores the sealed contents of requests and their responses: objects with the columns of request_contents. */
   record_request_contents: { takes: { contents: 'json' }, gives: 'void' },
   /** Records semantic hits and near misses, objects with the columns of semantic_hits, so that people can say whether the response was, or would have been, right. */
   record_semantic_hits: { takes: { hits: 'json' }, gives: 'void' },
-  /** Appends a batch of usage records, objects with the columns of usage_records, of which what is null may be left out, and their sums, rows of usage_pending; spending: what they cost, which settle_spending() takes out of budgets; updates when each key was last used. Idempotent by batch. Returns the time, so that a proxy knows how wrong its own clock is. Null: spending (nothing). */
+  /** Appends a batch of usage records, objects with the columns of usage_records, of which null ones may be omitted, and their sums, rows of usage_pending; settles spending by settle_spending(); updates when each key was last used. Idempotent by batch. Returns the time, so that a proxy can measure the error of its own clock. Null: spending (nothing). */
   record_usage: { takes: { records: 'json', sums: 'json', spending: 'json?', batch: 'uuid' }, gives: 'timestamptz' },
-  /** A project's records in a time whose tag user_id has this value, through usage_records_user_tag_idx, as far as the current user may see the project. */
+  /** A project's records in a time whose tag user_id has this value, found through usage_records_user_tag_idx, if the current user may see the project. */
   records_of_tagged_user: { reads: true, takes: { of_project: 'bigint', of_user: 'text', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { recorded_at: 'timestamptz', project_id: 'bigint', request_id: 'text', status: 'smallint', error_code: 'text', error_message: 'text', endpoint: 'text', model: 'text', asked_model: 'text', fallbacks: 'text', provider: 'text', provider_keys: 'text', cache_result: 'text', cache_reason: 'text', cache_id: 'text', refreshed: 'boolean', asked_id: 'text', similarity: 'real', streamed: 'boolean', prompt_tokens: 'integer', cached_prompt_tokens: 'integer', completion_tokens: 'integer', tokens_saved: 'integer', completion_tokens_saved: 'integer', cost_usd: 'numeric', cost_estimated: 'text?', doubtful_usd: 'numeric?', saved_usd: 'numeric', latency_ms: 'real', duration_ms: 'real', admission_ms: 'real', lookup_ms: 'real', embed_ms: 'real', upstream_ms: 'real', first_chunk_ms: 'real', attempts: 'smallint', upstream_status: 'smallint', upstream_message: 'text', key_id: 'bigint', end_user: 'text', tags: 'jsonb' } },
-  /** Gives back reserved requests that were refused after admission or failed, to the month they were reserved in. Idempotent by batch. A locked counter fails the batch within 40 ms (55P03). */
+  /** Refunds reserved requests that were rejected after admission or failed, in the month in which they were reserved. Idempotent by batch. A locked counter fails the batch within 40 ms (55P03). */
   refund_requests: { takes: { project_ids: 'bigint[]', key_types: 'text[]', months: 'date[]', counts: 'integer[]', batch: 'uuid' }, gives: 'void' },
   /** Returns the id of the space of an embedding model with a number of dimensions. Creates it at first use, with lists for large groups if requested. */
   register_embedding_space: { takes: { model: 'text', dimensions: 'integer', build_lists: 'boolean' }, gives: 'integer' },
-  /** What is left of so many budgets in US dollars, of all projects (the organization's have no name), those first of which the least share is left. */
+  /** The remaining amounts of that many budgets in US dollars, of all projects (the organization's have no name), those with the smallest remaining share first. */
   remaining_budgets: { reads: true, takes: { max_rows: 'integer' }, gives: { project: 'text', budget: 'text', per: 'text', remaining_usd: 'double precision' } },
   /** Removes a budget of a project, or for null of the organization, from the next request on. Raises when there is none of that id. */
   remove_budget: { takes: { project: 'text', of_budget: 'bigint' }, gives: 'void' },
@@ -376,15 +376,15 @@ export const SQL_FUNCTIONS = {
   rename_project: { takes: { project: 'text', new_name: 'text' }, gives: 'void' },
   /** Renews the reservations of requests in flight. Each process calls it every minute. */
   renew_reservations: { takes: { ids: 'uuid[]' }, gives: 'void' },
-  /** Puts back a pair from claim_judgements(), and delays all pairs of its project by that many seconds. Without counts_attempt, the claim does not count as an attempt. */
+  /** Returns a pair from claim_judgements() to the queue, and delays all pairs of its project by that many seconds. Without counts_attempt, the claim does not count as an attempt. */
   requeue_judgements: { takes: { of_project: 'bigint', queued_id: 'bigint', counts_attempt: 'boolean', for_seconds: 'integer' }, gives: 'void' },
   /** Raises insufficient_privilege when the current user is not an administrator; operators with psql pass. */
   require_administrator: { reads: true, takes: {}, gives: 'void' },
-  /** Id of the project, for an owner of it who sets what it may spend; null for null, the organization, for an administrator. Raises as require_project_role() and require_administrator() do. */
+  /** Id of the project, for an owner of it who sets its budgets; null for null, the organization, for an administrator. Raises as require_project_role() and require_administrator() do. */
   require_budget_owner: { reads: true, takes: { project: 'text' }, gives: 'bigint' },
   /** Id of the project of that name, for a user or operator who may judge or purge its cached responses, as cache_rights says. Raises as require_project_role() does. */
   require_cache_right: { reads: true, takes: { project: 'text', requested_action: 'text' }, gives: 'bigint' },
-  /** Raises on what is none of these words, and names them: role, roles. */
+  /** Raises if the value is none of these words, and lists them, with the given names of the value: role, roles. */
   require_choice: { reads: true, takes: { given: 'text', words: 'text[]', what: 'text', plural: 'text' }, gives: 'void' },
   /** Raises where a user is the last owner who can log in of a project (null: of any that is not archived), and locks its members, so that this stays so until the transaction ends. Where no owner can log in, one who is invited must be left. */
   require_other_owner: { takes: { of_user: 'bigint', of_project: 'bigint' }, gives: 'void' },
@@ -394,11 +394,11 @@ export const SQL_FUNCTIONS = {
   require_project_role: { reads: true, takes: { project: 'text', needed: 'text' }, gives: 'bigint' },
   /** Resends a delivery under the same id, and enables its webhook again if a 410 had disabled it. Requires a member. */
   resend_delivery: { takes: { project: 'text', delivery_id: 'bigint' }, gives: 'void' },
-  /** Reserves what a call to the judge may cost from its budget of the day (UTC) and the project's budgets, and returns that day. settle_judgement() gives back the excess. Null: result (too little is left, and nothing was reserved). */
+  /** Reserves the upper bound of the cost of a call to the judge, in the judge's budget of the day (UTC) and in the project's budgets, and returns that day. settle_judgement() releases the excess. Null: result (too little is left, and nothing was reserved). */
   reserve_judgement: { takes: { of_project: 'bigint', at_most_usd: 'numeric' }, gives: 'date?' },
   /** Reserves the most that each request may cost (id, project_id, key_id, request_id, endpoint, model, tags, usd, tokens) in all budgets that apply to it and are enforced, or in none; far from their limits, its commit does not wait for the disk. verdict: granted; reserved (it fits once other requests have settled); exhausted (it fits no more in this period); unpriced (no price, or no longest response, is known). Then the budget that rejects it follows; scope: key, tag, model, project, organization. share_limit: the most that one key may reserve of it, or of the organization's one project, where that rejects it; reserved is then that key's or project's. may_wait: whether it fits once the requests that live have settled. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). Null: remaining_usd (no budget in US dollars applies), unit, amount, per, budget_id, spent, reserved, may_wait (granted), resets_at (granted, or it does not reset), share_limit (no share rejects it). */
   reserve_spending: { takes: { requests: 'json', in_slot: 'uuid', this_batch: 'bigint' }, gives: { ordinal: 'integer', verdict: 'text', remaining_usd: 'double precision?', unit: 'text?', amount: 'double precision?', per: 'text?', scope: 'text', resets_at: 'timestamptz?', budget_id: 'bigint?', spent: 'double precision?', reserved: 'double precision?', share_limit: 'double precision?', may_wait: 'boolean?' } },
-  /** The first moment at which clocks of a time zone show this time, or a later one where they skip it. */
+  /** The first moment at which clocks of a time zone show this time, or a later one if they skip it. */
   resolve_local_time: { reads: true, takes: { local: 'timestamp without time zone', zone: 'text' }, gives: 'timestamptz' },
   /** Returns the id of a key; for a former value of a rotated key, the id of the rotated key. Null when there is none. */
   resolve_rotated_key: { reads: true, takes: { value_id: 'bigint' }, gives: 'bigint' },
@@ -408,23 +408,23 @@ export const SQL_FUNCTIONS = {
   revoke_identity_sessions: { takes: { of_issuer: 'text', of_subject: 'text' }, gives: 'void' },
   /** Adds up to 50,000 pending rows to the sums and latency counts of every grain, those with tags to the sums by tags, too, and returns how many rows it added. Called every few seconds. */
   roll_up_usage: { takes: {}, gives: 'bigint' },
-  /** Gives a key another value and returns it: it is not shown again. The key keeps its id, name, budgets and counters; its former value works for the grace, and counts as the key. Takes a member of its project. */
+  /** Gives a key another value and returns it: it is not shown again. The key keeps its id, name, budgets and counters; its former value is accepted for the grace period, and counts as the key. Requires a member of its project. */
   rotate_key: { takes: { of_key: 'bigint', grace: 'interval=' }, gives: 'text' },
   /** Runs one statement on behalf of a user: actor {name, user_id, admin_key_id, address}. A statement that reads runs as role model_proxy_dashboard, under row-level security and read-only; a change relies on the checks of the functions it calls. The statement finds its values in $1; its rows come back as JSON. */
   run_as_actor: { takes: { actor: 'json', reads: 'boolean', statement: 'text', arguments: 'json' }, gives: { run_as_actor: 'json' } },
-  /** Checks what was admitted, reserved, settled and recorded in a period against limits, budgets and each other, and returns what disagrees. Without until_time, what ended in the last two minutes, and may not be recorded yet, is left out. Raises on an unknown project. Null: from_time (31 days ago), until_time (two minutes ago), project (all). */
+  /** Compares the requests admitted, reserved, settled and recorded in a period with limits, budgets and each other, and returns the contradictions. Without until_time, requests that ended in the last two minutes are omitted, because they may not be recorded yet. Raises on an unknown project. Null: from_time (31 days ago), until_time (two minutes ago), project (all). */
   run_audit: { reads: true, takes: { from_time: 'timestamptz=', until_time: 'timestamptz=', project: 'text=' }, gives: { kind: 'text', severity: 'violation|notice', project: 'text?', api_key: 'text?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
-  /** The findings of one part of an audit: quotas, budgets, upkeep, records or sums. It takes no lock, and reads as of one moment. Raises on an unknown project or part. Null: project (all). */
+  /** The findings of one part of an audit: quotas, budgets, upkeep, records or sums. It acquires no lock, and reads one snapshot. Raises on an unknown project or part. Null: project (all). */
   run_audit_part: { reads: true, takes: { part: 'text', from_time: 'timestamptz', until_time: 'timestamptz', project: 'text?' }, gives: { kind: 'text', severity: 'violation|notice', project: 'text?', api_key: 'text?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
   /** Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, up to twenty that a person called the same (match: confirmed), however similar, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null space for no similar ones; a space without a vector asks whether there are prompts that a vector would be compared with, which one row (match: open) says; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor. What a person called the same is looked for where have_verdicts says that there may be some. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook was heard about the response). */
   search_cache: { reads: true, takes: { project_ids: 'bigint[]', request_hashes: 'bytea[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', space_ids: 'integer[]', vectors: 'text[]', thresholds: 'double precision[]', max_ages_seconds: 'integer[]', anchor_hashes: 'bytea[]=', have_verdicts: 'boolean[]=' }, gives: { place: 'integer', entry_id: 'bigint', request_hash: 'text', match: 'text', similarity: 'double precision?', response: 'text?', provider: 'text', prompt_tokens: 'integer', completion_tokens: 'integer', created_at: 'timestamptz', expires_at: 'timestamptz', prompt: 'text?', verdict: 'text?', verdict_source: 'text?', policy: 'text?' } },
   /** Sends a webhook.test to one webhook, and returns its delivery. Requires a member. */
   send_test_event: { takes: { project: 'text', webhook_id: 'bigint' }, gives: 'bigint' },
-  /** Sets how much a project may spend, in all or with one key, model or tag (name=value), or for null the organization in all, and returns the budget's id: from the next request on. The same scope, unit and period is the same budget; the amount null removes it. Raises on what it does not take, and warns of names that nothing has matched. Null: of_amount (it is removed). */
+  /** Sets how much a project may spend, in total or with one key, model or tag (name=value), or for null how much the organization may spend in total, from the next request on, and returns the budget's id. The same scope, unit and period is the same budget; the amount null removes it. Raises on invalid values, and warns of names that no request has matched. Null: of_amount (it is removed). */
   set_budget: { takes: { project: 'text', in_unit: 'text', of_amount: 'numeric?', in_per: 'text', of_key: 'bigint=', of_model: 'text=', of_tag: 'text=', in_zone: 'text=' }, gives: 'bigint' },
-  /** Notes the version of the hook's rules under which a cache entry has passed. It takes hex hashes, of the request and of the response that passed: a response that has taken its place is not meant. Null: with_policy (no hook was heard). */
+  /** Records the version of the hook's rules under which a cache entry was accepted. The entry is given by the hex hashes of its request and response: a response that has replaced it is not changed. Null: with_policy (no hook was heard). */
   set_entry_policy: { takes: { of_project: 'bigint', of_request: 'text', with_policy: 'text?', response_hash: 'text' }, gives: 'void' },
-  /** Changes the given limits of a key and its former values, from the next request on: requests_per_minute, tokens_per_minute, allowed_models and allowed_addresses (arrays of text); null leaves it to the plan and the project. Takes an owner of its project, and warns of models that nothing has matched. */
+  /** Changes the given limits of a key and its former values, from the next request on: requests_per_minute, tokens_per_minute, allowed_models and allowed_addresses (arrays of text); for null, those of the plan and the project apply. Requires an owner of its project, and warns of models that no request has matched. */
   set_key_limits: { takes: { of_key: 'bigint', limits: 'jsonb' }, gives: 'void' },
   /** Sets whether the contents of a key's requests are stored: off (stored contents are deleted) or sealed; null: the setting of its project. Raises on an unknown key. */
   set_key_log_content: { takes: { key_or_prefix: 'text', value: 'text' }, gives: 'void' },
@@ -436,11 +436,11 @@ export const SQL_FUNCTIONS = {
   set_plan: { takes: { project: 'text', plan: 'text' }, gives: 'void' },
   /** Changes the given limits of a plan, for all projects on it, from the next request on. Requires an administrator. */
   set_plan_limits: { takes: { plan: 'text', limits: 'jsonb' }, gives: 'void' },
-  /** Sets one setting of a project, a row of setting_kinds, from the next request on. semantic_enabled and semantic_guards are other names for on and off of semantic_mode, and for threshold of semantic_policy. Raises on an unknown project or setting and on a value that it does not take, and warns of models that nothing has matched. */
+  /** Sets one setting of a project, a row of setting_kinds, from the next request on. semantic_enabled and semantic_guards are other names for on and off of semantic_mode, and for threshold of semantic_policy. Raises on an unknown project or setting and on a value that the setting does not accept, and warns of models that no request has matched. */
   set_setting: { takes: { project: 'text', setting: 'text', value: 'text' }, gives: 'void' },
   /** Sets several settings of a project, or none when one is invalid; a list of names may be an array. Raises as set_setting() does. */
   set_settings: { takes: { project: 'text', settings: 'jsonb' }, gives: 'void' },
-  /** Has budget.threshold raised once a month when a project, or for null the organization, has spent so many US dollars; returns the alert's id. of_alert: changes that one. Raises on what it does not take. */
+  /** Sets an alert that raises budget.threshold once a month when a project, or for null the organization, has spent that many US dollars; returns the alert's id. of_alert: changes this alert. Raises on invalid values. */
   set_spend_alert: { takes: { project: 'text', of_amount: 'numeric', to_recipients: 'text[]', with_prefix: 'text=', of_alert: 'bigint=' }, gives: 'bigint' },
   /** Makes a user an administrator (owner) or an ordinary user (reader). Requires an administrator; the last administrator who can log in cannot be demoted. */
   set_user_role: { takes: { of_user: 'bigint', user_role: 'text' }, gives: 'void' },
@@ -448,21 +448,21 @@ export const SQL_FUNCTIONS = {
   setting_warnings: { reads: true, takes: { of_project: 'bigint', setting: 'text=' }, gives: 'text[]?' },
   /** Corrects what reserve_judgement() reserved. If the judge gave a verdict, stores it under its source (judge or review) and removes the pair from the queue. Hashes in hex. Null: verdict (there is none), similarity (of no use for calibration), difference (nothing prevented proof), queued_id (the pair was not queued). */
   settle_judgement: { takes: { of_project: 'bigint', of_day: 'date', correction_usd: 'numeric', context_hash: 'text', asked_hash: 'text', entry_hash: 'text', verdict: 'text?', until: 'timestamptz', similarity: 'double precision?', difference: 'text?', source: 'text', queued_id: 'bigint?' }, gives: 'void' },
-  /** Settles a record whose cost was estimated: what it cost, in US dollars, and its tokens (null: as estimated) replace the estimate in its record, the sums and the budgets, and what was doubtful is released. recorded: the recorded_at of its record (null: the newest with this request id). charged: a moment of the budgets' periods that bear it (null: when the request arrived). replaced_usd: the part of its cost that this replaces (null: all of it). False where no such record has an estimated cost. */
+  /** Settles a record with an estimated cost: the cost in US dollars and the tokens (null: as estimated) replace the estimate in the record, the sums and the budgets, and doubtful amounts are released. recorded: the recorded_at of its record (null: the newest with this request id). charged: a moment of the budgets' periods that bear the cost (null: when the request arrived). replaced_usd: the part of its cost that is replaced (null: all of it). False if no such record has an estimated cost. */
   settle_record: { takes: { of_project: 'bigint', of_request: 'text', cost: 'numeric', read_tokens: 'integer=', cached_tokens: 'integer=', written_tokens: 'integer=', recorded: 'timestamptz=', charged: 'timestamptz=', replaced_usd: 'numeric=' }, gives: 'boolean' },
-  /** Settles a request by hand: what its provider charged, in US dollars, and its tokens (null: as estimated) replace the estimate, by settle_record(). recorded: the recorded_at of its record (null: the newest with this request id). Takes an owner. */
+  /** Settles a request manually: the amount that its provider charged, in US dollars, and its tokens (null: as estimated) replace the estimate, by settle_record(). recorded: the recorded_at of its record (null: the newest with this request id). Requires an owner. */
   settle_request: { takes: { project: 'text', of_request: 'text', cost: 'numeric', read_tokens: 'integer=', written_tokens: 'integer=', recorded: 'timestamptz=' }, gives: 'void' },
-  /** Ends requests' reservations by their ids, which several may share: what they cost (usd, tokens) is spent; what they may have cost beyond (doubtful_usd, doubtful_tokens; more than was reserved counts as that) stays reserved for doubtful_reservation_ttl(); the rest is released. With project_id, key_id, model, tags and at, what is reserved no more, or never was, is spent, too. */
+  /** Ends the reservations of requests by their ids, which several may share: the cost (usd, tokens) is spent; the possible cost beyond it (doubtful_usd, doubtful_tokens; at most the reserved amount) stays reserved for doubtful_reservation_ttl(); the rest is released. With project_id, key_id, model, tags and at, a cost without a reservation is also spent. */
   settle_spending: { takes: { settlements: 'json' }, gives: 'void' },
-  /** A project's last week by similarity, in hundredths from 0.50 on: semantic hits, near misses, what they saved or would have saved, and pairs with a verdict of a person, or else of the judge. */
+  /** A project's last week by similarity, in hundredths from 0.50 on: semantic hits, near misses, their actual or possible savings, and pairs with a verdict of a person, or else of the judge. */
   similarity_histogram: { reads: true, takes: { of_project: 'bigint' }, gives: { at_least: 'double precision', served: 'bigint', stopped: 'bigint', saved_usd: 'numeric', missed_usd: 'numeric', same: 'bigint', different: 'bigint' } },
-  /** Divides a time into the pieces that usage is read by: whole UTC months (width: month, all) and days (day, month, all), which count in the bucket that their middle lies in; else hours, else quarters of an hour; single records at its two ends, where it cuts a quarter (grain: month, day, hour, quarter, record; middle: how long after its beginning the middle of each is). What of a month or day lies in the bucket before or after is read again, and moved: taken (sign: -1) from the one, and added (1) to the other, whose beginning is counted_at; null: where it lies. */
+  /** Divides a time into the pieces by which usage is read: whole UTC months (width: month, all) and days (day, month, all), which count in the bucket that contains their middle; otherwise hours, otherwise quarters of an hour; and single records at both ends, if these are within a quarter (grain: month, day, hour, quarter, record; middle: the distance from the beginning of each to its middle). The part of a month or day that is in the bucket before or after is read again and moved: subtracted (sign: -1) from one bucket, and added (1) to the other, which begins at counted_at; null: not moved. */
   split_usage_range: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text' }, gives: { begins: 'timestamptz', ends: 'timestamptz', grain: 'text', middle: 'interval', counted_at: 'timestamptz', sign: 'integer' } },
-  /** Begins the present period of a budget that is new, or has a new time zone, with what the period has cost so far; a total, with nothing. Other projects' records do not wait. */
+  /** Begins the present period of a new budget, or of one with a new time zone, with the cost of the period so far; a total begins with zero. Records of other projects do not wait. */
   start_budget_period: { takes: { of_budget: 'bigint' }, gives: 'void' },
   /** Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts: by those of the same anchor alone, if one is given. A space without a vector: it comes later, by add_prompt_vectors(). Whose a response is, the last one who asked says: each entry keeps that key, its log_content as it was, and the end user. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check). A policy is the version of the hook's rules under which the response passed. */
   store_cached_responses: { takes: { project_ids: 'bigint[]', generations: 'integer[]', tests: 'boolean[]', request_hashes: 'bytea[]', namespaces: 'text[]', endpoints: 'text[]', models: 'text[]', providers: 'text[]', responses: 'bytea', response_lengths: 'integer[]', prompt_tokens: 'integer[]', completion_tokens: 'integer[]', ttls_seconds: 'integer[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', prompts: 'text[]', space_ids: 'integer[]', vectors: 'text[]', anchor_hashes: 'bytea[]=', key_ids: 'bigint[]=', log_contents: 'text[]=', response_ids: 'text[]=', policies: 'text[]=', end_users: 'text[]=' }, gives: { place: 'integer', entry_id: 'bigint' } },
-  /** The second half of store_cached_responses(): stores or replaces the prompts by which entries are also found. The lists have one item per entry. A null entry or prompt is passed over. A space without a vector: it comes later. */
+  /** The second half of store_cached_responses(): stores or replaces the prompts by which entries are also found. The lists have one item per entry. A null entry or prompt is skipped. A space without a vector: the vector is added later. */
   store_prompts: { takes: { entry_ids: 'bigint[]', project_ids: 'bigint[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', prompts: 'text[]', space_ids: 'integer[]', vectors: 'text[]', anchor_hashes: 'bytea[]=' }, gives: 'void' },
   /** Stores a project's key for a direct provider, encrypted by the proxy, in place of an earlier one of this name; used from the next request on. Raises on an unknown project or provider, and on a name or weight that does not fit. Null: weight (it stays, 1 at first). */
   store_provider_key: { takes: { owner_id: 'bigint', provider: 'text', sealed: 'bytea', last_four: 'text', name: 'text', weight: 'integer?' }, gives: 'void' },
@@ -472,15 +472,15 @@ export const SQL_FUNCTIONS = {
   store_vectors: { takes: { of_project: 'bigint', vector_names: 'bytea[]', vectors: 'bytea', lengths: 'integer[]', token_counts: 'integer[]', model_names: 'text[]', ttl_seconds: 'integer', for_test: 'boolean=', for_generation: 'integer=', of_key: 'bigint=', of_user: 'text=' }, gives: 'void' },
   /** Stores a verdict about two normalized questions of equal context, in place of an earlier one of the same source there; a person's verdict different is stored for a year. False when the project was deleted. Null: of_users (no end user was named). */
   store_verdict: { takes: { of_project: 'bigint', of_context: 'bytea', asked_hash: 'bytea', entry_hash: 'bytea', by_source: 'text', given: 'text', until: 'timestamptz', at_similarity: 'double precision', by_difference: 'text', of_users: 'text[]?' }, gives: 'boolean' },
-  /** Brings the aggregator's rows of the catalogue up to date with its list, and returns the differences: added, changed, back, gone (not listed any more), left alone (an operator's row that differs). dry_run: changes nothing. Raises when a model is listed twice or a value is invalid. */
+  /** Updates the aggregator's rows of the catalogue from its list, and returns the differences: added, changed, back, gone (not listed any more), left alone (an operator's row that differs). dry_run: changes nothing. Raises when a model is listed twice or a value is invalid. */
   sync_aggregator_models: { takes: { published: 'json', source_address: 'text', dry_run: 'boolean' }, gives: { change: 'text', model: 'text', details: 'text' } },
-  /** Brings vendors' prices in the catalogue up to date with a published table, and returns the differences: changed, added (a condition), left alone (an operator's own), not listed (a model that the catalogue does not have: it is not added). dry_run: changes nothing. */
+  /** Updates vendors' prices in the catalogue from a published table, and returns the differences: changed, added (a condition), left alone (an operator's own), not listed (a model that is not in the catalogue: it is not added). dry_run: changes nothing. */
   sync_prices: { takes: { published: 'json', source_address: 'text', dry_run: 'boolean' }, gives: { change: 'text', model: 'text', details: 'text' } },
   /** The bits of a set of tags in a Bloom filter: three of each tag but user_id. A filter without one of them has no set with this tag. */
   tag_bits: { reads: true, takes: { tags: 'jsonb' }, gives: 'bit' },
   /** The twenty most used tags in a time, of some or all projects that the current user may see, and of one type of keys, or of all. Null: of_projects, of_key_type (any). */
   tag_shares: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', of_key_type: 'text?' }, gives: { name: 'text', requests: 'bigint', hits: 'bigint', failed: 'bigint', tokens: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
-  /** The test keys that the current user may see, and what the sums of all projects together have in their place. All other keys are project keys, also those that are gone. */
+  /** The test keys that the current user may see, and their key_id in the sums of all projects together. All other keys are project keys, including deleted ones. */
   test_keys: { reads: true, takes: {}, gives: { test_keys: 'bigint' } },
   /** Converts to Unix seconds, the format of times in the admin API. */
   to_unix_seconds: { reads: true, takes: { at: 'timestamptz' }, gives: 'bigint' },
@@ -488,13 +488,13 @@ export const SQL_FUNCTIONS = {
   update_cache_sizes: { takes: {}, gives: 'void' },
   /** Gives a project another plan, another name, or both. Raises as set_plan() and rename_project() do. Null: new_name, new_plan (it stays). */
   update_project: { takes: { project: 'text', new_name: 'text?', new_plan: 'text?' }, gives: 'void' },
-  /** Sets a budget whose values and owner were checked (null: the organization, for all that is spent), and returns its id. One that is not enforced leaves an enforced one as it is. */
+  /** Sets a budget whose values and owner were validated (null: the organization, for all spending), and returns its id. A budget that is not enforced does not change an enforced one. */
   upsert_budget: { takes: { owner_id: 'bigint', in_unit: 'text', of_amount: 'numeric', in_per: 'text', of_key: 'bigint', of_model: 'text', tagged: 'jsonb', in_zone: 'text', is_enforced: 'boolean' }, gives: 'bigint' },
   /** Records an object for the project that created it, or updates what its provider reports about it; a null changes nothing. For a batch's input, holds_requests and models (null: they were not read); for a batch, the tags of the request that started it. */
   upsert_stored_object: { takes: { of_project: 'bigint', object_id: 'text', of_collection: 'text', of_provider: 'text', for_purpose: 'text=', holds_requests: 'integer=', object: 'text=', expires_at: 'timestamptz=', models: 'text[]=', tags: 'jsonb=', asked_for: 'text=' }, gives: 'void' },
-  /** Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model, and by the value of a tag; of_tags selects requests with all of these tags; a null filter selects everything that the current user may see. At most max_rows rows, after skipped_rows; buckets without usage are left out. Null: of_projects, of_keys, of_models, of_endpoints, by_tag, of_tags (any); project_id, key_id, model, tag_value (not told apart). */
+  /** Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model, and by the value of a tag; of_tags selects requests with all of these tags; a null filter selects everything that the current user may see. At most max_rows rows, after skipped_rows; buckets without usage are omitted. Null: of_projects, of_keys, of_models, of_endpoints, by_tag, of_tags (any); project_id, key_id, model, tag_value (not told apart). */
   usage_buckets: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', groups: 'text[]', of_projects: 'bigint[]?', of_keys: 'bigint[]?', of_models: 'text[]?', of_endpoints: 'text[]?', by_tag: 'text?', of_tags: 'jsonb?', skipped_rows: 'integer', max_rows: 'integer' }, gives: { bucket_start: 'timestamptz', project_id: 'bigint?', key_id: 'bigint?', model: 'text?', tag_value: 'text?', requests: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
-  /** As usage_in_range(), of these keys alone: quick where they are few, however many others there are. width: hour, day or month. */
+  /** As usage_in_range(), for these keys only. Fast for few keys, however many others exist. width: hour, day or month. */
   usage_by_key: { reads: true, takes: { of_keys: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text' }, gives: { bucket_start: 'timestamptz', model: 'text', cache_result: 'text', status_class: 'smallint', requests: 'bigint', prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric', duration_ms: 'double precision' } },
   /** A project's usage in a calendar month (UTC), by model and provider, most used first; the last row, whose model is null, is the total. hit_rate: hits among the requests that reached the cache, 0 to 1. Raises on an unknown project. */
   usage_by_model: { reads: true, takes: { project: 'text', in_month: 'date' }, gives: { model: 'text', provider: 'text', requests: 'bigint', exact_hits: 'bigint', semantic_hits: 'bigint', misses: 'bigint', failed: 'bigint', hit_rate: 'numeric', prompt_tokens: 'bigint', completion_tokens: 'bigint', saved_tokens: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
@@ -502,11 +502,11 @@ export const SQL_FUNCTIONS = {
   usage_by_tag: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', of_tags: 'jsonb', of_model: 'text?', of_key: 'bigint?', of_key_type: 'text?', groupings: 'text[]', width: 'text', zone: 'text' }, gives: { grouped_by: 'text', bucket_start: 'timestamptz', name: 'text', requests: 'bigint', hits: 'bigint', failed: 'bigint', prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
   /** Usage of some or all projects that the current user may see, with the bucket of each row (width: hour, day or month of a zone; all: one), up to the last record. Read from the sums that split_usage_range() chooses. cut: projects (by project, key, model and provider), or, as choose_usage_sums() says, for administrators and all projects together: models (by type of key, as key_type_id() says, model and provider, without project), keys (by key, without project, model and provider). */
   usage_in_range: { reads: true, takes: { of_projects: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text', cut: 'text' }, gives: { bucket_start: 'timestamptz', project_id: 'bigint', key_id: 'bigint', endpoint: 'text', model: 'text', provider: 'text', cache_result: 'text', status_class: 'smallint', requests: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric', duration_ms: 'double precision' } },
-  /** The data of the dashboard's overview: requests by cache result, tokens, money and time, by hour, day or month of a time zone; of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. Buckets without usage are left out. Null: of_projects, of_model, of_key, of_key_type (any). */
+  /** The data of the dashboard's overview: requests by cache result, tokens, cost and time, by hour, day or month of a time zone; of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. Buckets without usage are omitted. Null: of_projects, of_model, of_key, of_key_type (any). */
   usage_overview: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text', of_model: 'text?', of_key: 'bigint?', of_key_type: 'text?' }, gives: { bucket_start: 'timestamptz', requests: 'bigint', exact_hits: 'bigint', semantic_hits: 'bigint', misses: 'bigint', client_errors: 'bigint', server_errors: 'bigint', prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric', hit_duration_ms: 'double precision', miss_duration_ms: 'double precision' } },
   /** The twenty most used models, providers, API keys or tags (share_by: model, provider, api_key, tag) in a time; of one model, key or type of keys (project, test), or of all. Null: of_projects, of_model, of_key, of_key_type (any). */
   usage_shares: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', share_by: 'text', of_model: 'text?', of_key: 'bigint?', of_key_type: 'text?' }, gives: { name: 'text', requests: 'bigint', hits: 'bigint', failed: 'bigint', tokens: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
-  /** Usage of requests that have all of these tags ({}: any tags), of one model and key, or of any, of some or all projects that the current user may see, as usage_in_range() divides it: rows to be added up, of which some take away what another counted in the wrong bucket. cut: projects, or models, as choose_usage_sums() says: all projects together, by type of key, as key_type_id() says, without project. Null: of_model, of_key (any). */
+  /** Usage of requests that have all of these tags ({}: any tags), of one model and key, or of any, of some or all projects that the current user may see, divided as in usage_in_range(): rows to be added up, some of which are negative, to move usage between buckets. cut: projects, or models, from choose_usage_sums(): all projects together, by type of key, as in key_type_id(), without project. Null: of_model, of_key (any). */
   usage_with_tags: { reads: true, takes: { of_projects: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', of_tags: 'jsonb', of_model: 'text?', of_key: 'bigint?', width: 'text', zone: 'text', cut: 'text' }, gives: { bucket_start: 'timestamptz', project_id: 'bigint', tags: 'jsonb', key_id: 'bigint', endpoint: 'text', model: 'text', requests: 'bigint', hits: 'bigint', failed: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
   /** Projects that the current user may see: all for an administrator, else the user's memberships. Row-level security relies on it. */
   visible_projects: { reads: true, takes: {}, gives: { visible_projects: 'bigint' } },

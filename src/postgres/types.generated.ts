@@ -20,15 +20,15 @@ export interface ResolvedKeys {
   allowed_addresses: string[] | null;
   /** Incremented by every purge. */
   cache_generation: number;
-  /** What the key may do with cached responses within the sharing scope of its request: see the view cache_rights. */
+  /** The rights of the key on cached responses within the sharing scope of its request: see the view cache_rights. */
   cache_rights: string[];
-  /** Most concurrent requests of the key in one process of the proxy. */
+  /** Maximum number of concurrent requests of the key in one process of the proxy. */
   concurrent_requests: number;
   /** Direct providers for which the project has stored a key, each once. */
   direct_providers: string[];
-  /** Whether the project has any budget: then what requests may cost is reserved. */
+  /** Whether the project has any budget: the cost of requests is then reserved. */
   has_budgets: boolean;
-  /** Patterns of model names that the key may ask for within those. Null: all of them. */
+  /** Patterns of the model names that the key may request, within those that the project allows. Null: all of these. */
   key_allowed_models: string[] | null;
   /** SHA-256 of the whole key. */
   key_hash: Buffer;
@@ -38,15 +38,15 @@ export interface ResolvedKeys {
   key_prefix: string;
   /** project or test. */
   key_type: string;
-  /** Longest lifetime of a stored response, whatever the request says. */
+  /** Maximum lifetime of a cached response, whatever the request sets. */
   max_cache_ttl_seconds: number;
   /** Seconds since the epoch until which the key's minute is counted in the database, too. Null: never yet. */
   minute_counted_until: number | null;
   /** All keys for direct providers as provider/name/weight. Null: each provider has one key at most, named default. */
   named_provider_keys: string[] | null;
-  /** The one project that the key opens. */
+  /** The one project that the key gives access to. */
   project_id: number;
-  /** What operators call the project. */
+  /** The name of the project. */
   project_name: string;
   /** Grows with every stored provider key; 0 when there is none. */
   provider_keys_version: number;

@@ -45,4 +45,4 @@ begin
 end;
 $$;
 
-comment on function check_setting(text, text) is 'Raises, with what the setting takes, unless the setting exists and the value suits it.';
+comment on function check_setting(text, text) is 'Raises, with a description of valid values, unless the setting exists and accepts the value.';

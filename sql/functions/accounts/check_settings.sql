@@ -13,4 +13,4 @@ begin
 end;
 $$;
 
-comment on function check_settings() is 'Refuses a value that a setting does not take, also where an operator updates projects directly.';
+comment on function check_settings() is 'Rejects values that a setting does not accept, even if an operator updates projects directly.';

@@ -13,7 +13,8 @@ begin
     end if;
     perform require_administrator();
     perform require_plan(plan);
-    -- Sees the organization's budgets, or is seen by start_budget_period().
+    -- The lock orders this insert with start_budget_period(): either the insert sees the organization's budgets, or that function sees the
+    -- project.
     perform pg_advisory_xact_lock_shared(hashtext('model_proxy organization_budget'));
     insert into projects (name, plan, has_budgets)
     values (project, plan, exists (select from budgets b where b.project_id is null))

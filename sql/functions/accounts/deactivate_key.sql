@@ -6,4 +6,4 @@ as $$
     select deactivate_key_with_id(find_key(key_or_prefix));
 $$;
 
-comment on function deactivate_key(text) is 'Deactivates the one key that is given whole or by its displayed prefix, and returns the prefix; it is refused from the next request on. Idempotent. Raises when no key or several match.';
+comment on function deactivate_key(text) is 'Deactivates the one key that is given whole or by its displayed prefix, and returns the prefix; the key is rejected from the next request on. Idempotent. Raises when no key or several match.';

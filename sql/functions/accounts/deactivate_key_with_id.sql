@@ -12,7 +12,7 @@ begin
     end if;
     perform authorize(found_key.project_id, 'member');
     if found_key.deactivated_at is null then
-        -- Its former values, too.
+        -- Includes the key's former values.
         update api_keys k set deactivated_at = now() where key_id in (k.id, k.replaced_by) and k.deactivated_at is null;
         perform audit(
             'api_key.deleted', found_key.project_id, 'key_' || key_id,
@@ -27,4 +27,4 @@ begin
 end;
 $$;
 
-comment on function deactivate_key_with_id(bigint) is 'Deactivates a key and returns its prefix; it is refused from the next request on. Idempotent. Requires a member of its project.';
+comment on function deactivate_key_with_id(bigint) is 'Deactivates a key and returns its prefix; the key is rejected from the next request on. Idempotent. Requires a member of its project.';

@@ -4,7 +4,7 @@ stable
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    -- Shown prefixes end in an ellipsis, which may be copied in either form.
+    -- Displayed prefixes end in an ellipsis, which may be copied as one character or as three dots.
     wanted text := regexp_replace(coalesce(key_or_prefix, ''), '(…|\.{3})$', '');
     shown constant text := quote_for_message(left(wanted, 17));
     matching bigint[];
@@ -16,7 +16,7 @@ begin
 
     -- Only the prefix of a mistyped key may reach a log.
     if matching is null then
-        -- Of a key that was cut somewhere, what is behind the prefix cannot be compared: only hashes of whole keys are kept.
+        -- A truncated key can only be compared by its prefix, because only hashes of whole keys are stored.
         select array_agg(format('%s of the project %s', quote_for_message(k.name), quote_for_message(p.name)) order by k.id) into alike
         from api_keys k
         join projects p on p.id = k.project_id

@@ -6,7 +6,7 @@ as $$
 declare
     wanted constant text := lower(given_name);
     has_vendor constant boolean := strpos(given_name, '/') > 0;
-    -- As many letters may differ; once a name is found, no more than in that one.
+    -- The maximum edit distance. A match lowers it to its own distance.
     most integer := greatest(2, length(given_name) * 2 / 5);
     nearest text;
     candidate record;
@@ -24,11 +24,11 @@ begin
         cross join lateral (
             select lower(case when has_vendor then n.name else regexp_replace(n.name, '^[^/]*/', '') end) as compared
         ) c
-        -- Likely ones first, so that the others are given up early.
+        -- Likely names come first, so that the others are abandoned early.
         order by left(c.compared, 3) <> left(wanted, 3), abs(length(c.compared) - length(wanted))
     loop
         continue when abs(candidate.letters - length(wanted)) > most;
-        -- Optimal string alignment: letters to add, drop, replace, or swap with their neighbour.
+        -- Optimal string alignment: the number of letters to insert, delete, replace, or swap with their neighbour.
         last := array(select j from generate_series(0, candidate.letters) j);
         for i in 1 .. length(wanted) loop
             current := array[i];
@@ -58,4 +58,4 @@ end;
 $$;
 
 comment on function find_similar_name(text, text[]) is
-    'The name whose letters differ least, by the rule of src/providers/similar-names.ts: at most two letters or two fifths may, and a name''s vendor counts only where one was written. Null: result (none is similar).';
+    'The name with the smallest edit distance, by the rule of src/providers/similar-names.ts: at most two letters or two fifths may differ, and a name''s vendor counts only if one was given. Null: result (none is similar).';

@@ -3,7 +3,7 @@ language sql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
-    -- Two random UUIDs have 244 bits from the system's random source; hashing hides their fixed bits. 32 digits hold 190 bits.
+    -- Two random UUIDs have 244 bits from the system's random source. The hash hides their fixed bits. 32 digits hold 190 bits.
     select prefix || encode_base62(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 32);
 $$;
 

@@ -17,7 +17,7 @@ begin
         raise exception 'expiry % is in the past', to_char(expires at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
             using errcode = 'invalid_parameter_value';
     end if;
-    -- A key would open the archived project again.
+    -- A new key would reopen the archived project.
     if exists (select 1 from projects p where p.id = owner_id and p.archived_at is not null) then
         raise exception 'project % is archived', quote_for_message(project) using errcode = 'object_not_in_prerequisite_state';
     end if;

@@ -7,7 +7,7 @@ declare
     opened_in sessions;
     secret text;
 begin
-    -- Locked: a session that ends now ends after its key exists.
+    -- The lock delays a concurrent logout until the key exists, so that the logout also ends the key.
     select s.* into opened_in
     from sessions s
     where s.token_hash = decode(issue_session_key.token_hash, 'hex') and s.user_id = current_user_id()

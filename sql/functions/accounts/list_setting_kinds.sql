@@ -6,4 +6,4 @@ as $$
     select k.* from setting_kinds k order by k.place, k.name;
 $$;
 
-comment on function list_setting_kinds() is 'What settings a project has, what each takes, and what a page shows of it.';
+comment on function list_setting_kinds() is 'The settings of projects, the values that each accepts, and how a page shows it.';

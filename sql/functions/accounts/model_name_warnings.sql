@@ -22,7 +22,7 @@ begin
         end if;
 
         continue when written = any (own_names) or exists (select from models m where m.model = written);
-        -- A fine-tuned model is named after its base model: ft:gpt-4o-mini:acme::id.
+        -- The name of a fine-tuned model contains its base model: ft:gpt-4o-mini:acme::id.
         own := case when written like 'ft:%' then split_part(written, ':', 2) else written end;
         forms := model_names(own);
         continue when (
@@ -46,4 +46,4 @@ end;
 $$;
 
 comment on function model_name_warnings(bigint, text[], text[]) is
-    'A sentence for each name of a model that nothing has matched: neither a model of the catalogue, by whatever name it is called, nor a successful request of the project. In a pattern, * stands for any characters. own_names are known besides.';
+    'A sentence for each model name that matches neither a model of the catalogue, under any of its names, nor a successful request of the project. In a pattern, * stands for any characters. own_names are also known.';

@@ -2,7 +2,7 @@ create or replace function parse_expiry(value text) returns timestamptz
 language plpgsql
 stable
 set search_path = model_proxy, pg_temp
--- A date without a zone has the same meaning for every operator.
+-- A date without a time zone has the same meaning for every operator.
 set timezone = 'UTC'
 set datestyle = 'ISO, YMD'
 as $$

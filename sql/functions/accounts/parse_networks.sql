@@ -15,7 +15,7 @@ begin
             when invalid_text_representation then
                 network := null;
         end;
-        -- IPv4 addresses within IPv6 are written as IPv4 ones: that is how they are compared.
+        -- IPv4 addresses mapped into IPv6 are rejected, because addresses are compared in their IPv4 form.
         if network is null or network <> network(network)::inet or network <<= '::ffff:0:0/96' then
             raise exception 'address % is not valid: use an address or a network without host bits, as in 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32',
                 quote_for_message(item)
@@ -27,4 +27,4 @@ begin
 end;
 $$;
 
-comment on function parse_networks(text[]) is 'IPv4 and IPv6 networks, in order; a single address is one of its own. Raises on anything else.';
+comment on function parse_networks(text[]) is 'IPv4 and IPv6 networks, in order; a single address is a network of one. Raises on anything else.';

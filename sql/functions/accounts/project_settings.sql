@@ -13,4 +13,4 @@ as $$
     where p.id = of_project;
 $$;
 
-comment on function project_settings(bigint) is 'Every setting of a project by name, as set_setting() takes them. Null: result (there is no project that the current user may see).';
+comment on function project_settings(bigint) is 'Every setting of a project by name, in the form that set_setting() accepts. Null: result (there is no project that the current user may see).';

@@ -8,7 +8,7 @@ declare
     owner_id bigint := require_project_role(project, 'owner');
     removed text;
 begin
-    -- As in store_provider_key().
+    -- Locks the project as in store_provider_key().
     perform 1 from projects p where p.id = owner_id for no key update;
     delete from provider_keys k
     where k.project_id = owner_id

@@ -11,4 +11,4 @@ begin
 end;
 $$;
 
-comment on function require_choice(text, text[], text, text) is 'Raises on what is none of these words, and names them: role, roles.';
+comment on function require_choice(text, text[], text, text) is 'Raises if the value is none of these words, and lists them, with the given names of the value: role, roles.';

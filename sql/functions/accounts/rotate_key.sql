@@ -24,7 +24,7 @@ begin
     set key_hash = sha256(convert_to(secret, 'UTF8')),
         prefix = left(secret, 17)
     where k.id = of_key;
-    -- The former value is a row of its own, which ends by itself and can be deactivated by itself.
+    -- The former value is a separate row, which expires and can be deactivated separately.
     if grace > interval '0' then
         insert into api_keys (
             project_id, key_hash, prefix, type, name, expires_at, log_content, requests_per_minute, tokens_per_minute, allowed_models,
@@ -46,4 +46,4 @@ end;
 $$;
 
 comment on function rotate_key(bigint, interval) is
-    'Gives a key another value and returns it: it is not shown again. The key keeps its id, name, budgets and counters; its former value works for the grace, and counts as the key. Takes a member of its project.';
+    'Gives a key another value and returns it: it is not shown again. The key keeps its id, name, budgets and counters; its former value is accepted for the grace period, and counts as the key. Requires a member of its project.';

@@ -53,4 +53,4 @@ end;
 $$;
 
 comment on function set_key_limits(bigint, jsonb) is
-    'Changes the given limits of a key and its former values, from the next request on: requests_per_minute, tokens_per_minute, allowed_models and allowed_addresses (arrays of text); null leaves it to the plan and the project. Takes an owner of its project, and warns of models that nothing has matched.';
+    'Changes the given limits of a key and its former values, from the next request on: requests_per_minute, tokens_per_minute, allowed_models and allowed_addresses (arrays of text); for null, those of the plan and the project apply. Requires an owner of its project, and warns of models that no request has matched.';

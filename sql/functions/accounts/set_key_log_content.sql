@@ -11,7 +11,7 @@ begin
     if value not in ('off', 'sealed') then
         raise exception 'log_content must be off, sealed, or null for what the project has' using errcode = 'invalid_parameter_value';
     end if;
-    -- Its former values, too.
+    -- Includes the key's former values.
     update api_keys k set log_content = value where of_key in (k.id, k.replaced_by);
     if value = 'off' then
         delete from request_contents c where c.key_id = of_key;

@@ -10,7 +10,7 @@ declare
     column_type text;
     warning text;
 begin
-    -- Readable names for two of the choices.
+    -- semantic_enabled and semantic_guards are boolean forms of semantic_mode and semantic_policy.
     if setting in ('semantic_enabled', 'semantic_guards') then
         begin
             select
@@ -19,7 +19,7 @@ begin
                     when value::boolean is null then null
                     when setting = 'semantic_enabled' then case when value::boolean then 'on' else 'off' end
                     when not value::boolean then 'threshold'
-                    -- A policy that asks for more than similarity already stays.
+                    -- A policy that already requires more than similarity stays.
                     when p.semantic_policy = 'threshold' then 'verified'
                     else p.semantic_policy
                 end
@@ -64,4 +64,4 @@ begin
 end;
 $$;
 
-comment on function set_setting(text, text, text) is 'Sets one setting of a project, a row of setting_kinds, from the next request on. semantic_enabled and semantic_guards are other names for on and off of semantic_mode, and for threshold of semantic_policy. Raises on an unknown project or setting and on a value that it does not take, and warns of models that nothing has matched.';
+comment on function set_setting(text, text, text) is 'Sets one setting of a project, a row of setting_kinds, from the next request on. semantic_enabled and semantic_guards are other names for on and off of semantic_mode, and for threshold of semantic_policy. Raises on an unknown project or setting and on a value that the setting does not accept, and warns of models that no request has matched.';

@@ -14,7 +14,7 @@ as $$
 #variable_conflict use_variable
 begin
     perform authorize(owner_id, 'owner');
-    -- One at a time per project: versions become visible in order, so that no change is missed.
+    -- One change at a time per project: versions become visible in order, so that no change is missed.
     perform 1 from projects p where p.id = owner_id for no key update;
     if not found then
         raise exception 'there is no project with id %', owner_id using errcode = 'no_data_found';

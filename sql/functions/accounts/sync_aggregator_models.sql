@@ -58,7 +58,7 @@ begin
             left join model_unit_prices u on u.provider = m.provider and u.model = m.model and u.unit = 'request'
             where m.provider = 'aggregator'
         ) k on k.model = o.model
-        -- A list without any model of a kind says nothing about that kind.
+        -- A list without any model of a kind changes no models of that kind.
         where o.model is not null or k.kind in (select kind from offered_models)
     )
     select
@@ -125,4 +125,4 @@ end;
 $$;
 
 comment on function sync_aggregator_models(json, text, boolean) is
-    'Brings the aggregator''s rows of the catalogue up to date with its list, and returns the differences: added, changed, back, gone (not listed any more), left alone (an operator''s row that differs). dry_run: changes nothing. Raises when a model is listed twice or a value is invalid.';
+    'Updates the aggregator''s rows of the catalogue from its list, and returns the differences: added, changed, back, gone (not listed any more), left alone (an operator''s row that differs). dry_run: changes nothing. Raises when a model is listed twice or a value is invalid.';

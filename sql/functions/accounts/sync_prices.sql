@@ -10,7 +10,7 @@ set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    -- What the source does not contain stays as it is.
+    -- Prices that the source does not contain stay.
     create temporary table offered_prices on commit drop as
     select
         o.provider,
@@ -119,4 +119,4 @@ end;
 $$;
 
 comment on function sync_prices(json, text, boolean) is
-    'Brings vendors'' prices in the catalogue up to date with a published table, and returns the differences: changed, added (a condition), left alone (an operator''s own), not listed (a model that the catalogue does not have: it is not added). dry_run: changes nothing.';
+    'Updates vendors'' prices in the catalogue from a published table, and returns the differences: changed, added (a condition), left alone (an operator''s own), not listed (a model that is not in the catalogue: it is not added). dry_run: changes nothing.';

@@ -19,16 +19,16 @@ returns table (
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
--- Custom plans would be made for every batch: it would take twice as long.
+-- Custom plans would be created for every batch, which would take twice as long.
 set plan_cache_mode = force_generic_plan
 -- If another transaction, such as an operator's, holds a counter for longer, the batch fails, so that other projects need not wait. The
--- proxy then asks for that counter separately.
+-- proxy then sends a separate batch for that counter.
 set lock_timeout = '40ms'
 as $$
 #variable_conflict use_column
 declare
     this_month date := current_month();
-    -- Assigned, because an assignment costs a tenth of a query.
+    -- Receives the result of set_config(), because an assignment costs a tenth of a query.
     durability text;
     missing boolean;
     is_near boolean;
@@ -37,13 +37,13 @@ begin
         perform set_config('lock_timeout', lock_wait_ms || 'ms', true);
     end if;
 
-    -- A crash may lose the last fraction of a second of counting; waiting for the disk on every batch would cost far more. Near a month's
-    -- end somebody has to wait, since what a crash loses there would be admitted beyond the quota: the caller, after this has let go of the
-    -- counter, so that all who count in it wait for the disk at the same time.
+    -- A crash may lose the last fraction of a second of counting; waiting for the disk on every batch would cost far more. Near the end of
+    -- a monthly quota, lost counts would admit requests beyond the quota, so the counts must be on disk. Usually the caller waits for the
+    -- disk, after this function has released the counter, so that all batches of the counter wait at the same time.
     durability := set_config('synchronous_commit', 'off', true);
 
-    -- A batch sent again, because its reply was lost, gets what was granted then. If a later batch of the slot has been counted,
-    -- it was settled.
+    -- A batch that is sent again because its reply was lost gets the same grants. If a later batch of the slot has been counted, the
+    -- earlier one was settled, and nothing is granted.
     if in_slot is not null then
         insert into admission_slots as s (slot, batch, month, granted)
         values (in_slot, this_batch, this_month, requested)
@@ -72,7 +72,7 @@ begin
         end if;
     end if;
 
-    -- The usual batch: one key, active, its account known to the caller, in a month with ample room. After waiting for the counter, the
+    -- The usual batch: one active key, whose version the caller knows, in a month with ample quota left. After waiting for the counter, the
     -- condition is checked again.
     if cardinality(key_hashes) = 1 and requested[1] > 0 then
         update monthly_counters c
@@ -97,7 +97,7 @@ begin
         end if;
     end if;
 
-    -- Lock every counter the batch needs, in one consistent order, so that concurrent batches queue instead of deadlocking.
+    -- Locks every counter that the batch needs, in one consistent order, so that concurrent batches queue instead of deadlocking.
     with demand as (
         select
             k.project_id,
@@ -126,7 +126,7 @@ begin
         durability := set_config('synchronous_commit', 'on', true);
     end if;
 
-    -- A project's first request of the month.
+    -- Creates the counters of projects without a request in this month.
     if missing then
         insert into monthly_counters (project_id, key_type, month)
         select distinct k.project_id, k.type, this_month
@@ -148,7 +148,7 @@ begin
         for update;
     end if;
 
-    -- A separate statement, so that it sees what was committed while it waited for the locks.
+    -- A separate statement sees the changes that were committed while the locks were awaited.
     return query
     with asked as (
         select
@@ -189,7 +189,7 @@ begin
     answered as (
         select
             a.*,
-            -- The project's remaining quota goes to its keys in the order they were asked for.
+            -- The keys of a project share its remaining quota in the order of the batch.
             case
                 when a.verdict = 'active' then greatest(0, least(a.requested, coalesce(b.granted, 0) - (
                     sum(a.requested) over (partition by a.project_id, a.key_type, a.verdict order by a.ordinal) - a.requested
@@ -206,7 +206,7 @@ begin
     )
     select a.ordinal, a.verdict, a.granted, this_month, a.key_version, to_json(changed.account)::text, is_near
     from answered a
-    -- Apart from the others, so that no account is put together that is known.
+    -- A separate join, so that the account is assembled only if the caller does not know the key's version.
     left join lateral (
         select k as account
         from resolved_keys k

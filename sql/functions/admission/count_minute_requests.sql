@@ -19,14 +19,15 @@ declare
 begin
     perform set_config('synchronous_commit', 'off', true);
 
-    -- One batch of the key after the other; what it waited for is seen by the statements that follow.
+    -- Batches of one key are processed one at a time. The statements below see the changes of the batch before.
     perform pg_advisory_xact_lock(hashtext('model_proxy count_minute_requests'), hashint8(of_key));
 
-    -- Seconds that lie far ahead were counted before the clock of Redis stepped back: theirs is a lost minute.
+    -- Seconds far ahead were counted before the clock of Redis stepped back. Their counts are dropped.
     delete from minute_counts m where m.project_id = of_project and m.key_id = of_key and m.second > at_second + 60;
 
     if without_redis then
-        -- The others have what was admitted before in Redis alone: until one of them says how much, what is recorded stands for it.
+        -- Requests that other processes admitted before are counted in Redis only. Until one of these processes reports its counts, the
+        -- number of recorded requests is the estimate.
         if not exists (select from api_keys k where k.id = of_key and k.minute_counted_until > now()) then
             delete from minute_counts m where m.project_id = of_project and m.key_id = of_key;
             insert into minute_counts (project_id, key_id, second, recorded)
@@ -41,7 +42,7 @@ begin
             where r.age between 0 and 60
             group by r.age;
         end if;
-        -- Another version of the account: each process notices with its next request. The mark outlives what is counted here.
+        -- Changes the key's version, so that each process learns of it with its next request. The mark outlives the counts.
         update api_keys k
         set minute_counted_until = now() + interval '150 seconds'
         where (k.id = of_key or k.replaced_by = of_key)
@@ -65,7 +66,7 @@ begin
         and m.key_id = of_key
         and m.second > at_second - 61;
 
-    -- Redis has counted the batch already.
+    -- With Redis, the total already includes this batch.
     granted := greatest(0, least(requested, max_requests - total + case when without_redis then 0 else requested end));
     wait_seconds := case when granted < requested then greatest(1, coalesce(first_second + 61 - at_second, 1)) else 0 end;
 
@@ -86,4 +87,4 @@ end;
 $$;
 
 comment on function count_minute_requests(bigint, bigint, integer, integer, bigint, integer[], boolean) is
-    'Counts a key''s requests of the last 61 seconds while a process that cannot reach Redis admits some: called by that process (without_redis), which marks the key, and for a marked key by all others, with what Redis has counted in each second up to at_second, the batch included. Returns how many of the batch may pass, and the seconds until another might.';
+    'Counts a key''s requests of the last 61 seconds while a process that cannot reach Redis admits some: called by that process (without_redis), which marks the key, and for a marked key by all others, with the counts of Redis for each second up to at_second, including the batch. Returns how many requests of the batch are admitted, and the seconds until another might be.';

@@ -1,7 +1,7 @@
 create or replace function current_month() returns date
 language sql
 stable
--- No search path of its own, because PostgreSQL could not inline the function then, and the call would cost more than its body.
+-- A search_path setting would prevent inlining, and the call would cost more than the body.
 parallel safe
 as $$
     select date_trunc('month', now() at time zone 'utc')::date;

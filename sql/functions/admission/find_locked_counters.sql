@@ -3,7 +3,7 @@ returns table (ordinal integer, requests bigint)
 language sql
 volatile
 set search_path = model_proxy, pg_temp
--- Applies to locks on whole tables, too, as a deploy takes them.
+-- Also limits the wait for locks on whole tables, such as those of a deploy.
 set lock_timeout = '40ms'
 as $$
     with asked as materialized (
@@ -14,7 +14,7 @@ as $$
         from unnest(key_hashes) with ordinality as a (key_hash, ordinal)
         join api_keys k on k.key_hash = decode(a.key_hash, 'hex')
     ),
-    -- Takes locks only for the duration of this statement, and waits for none.
+    -- Waits for no locks, and holds its own only for the duration of this statement.
     free as materialized (
         select c.project_id, c.key_type
         from monthly_counters c
@@ -35,4 +35,4 @@ as $$
 $$;
 
 comment on function find_locked_counters(text[]) is
-    'Which of these keys (hex SHA-256), by their places counted from 1, have a counter that another transaction has locked, and its value: if it changes, the counter is in use, not stuck. Waits for no lock.';
+    'Those of these keys (hex SHA-256), by their positions counted from 1, whose counter another transaction has locked, and its value: if the value changes, the counter is in use, not stuck. Waits for no lock.';

@@ -15,4 +15,4 @@ begin
 end;
 $$;
 
-comment on function list_rejections(timestamptz, timestamptz) is 'Refused requests of all projects in a time, by reason, the most frequent first. Requires an administrator.';
+comment on function list_rejections(timestamptz, timestamptz) is 'Rejected requests of all projects in a time, by reason, the most frequent first. Requires an administrator.';

@@ -3,13 +3,13 @@ returns void
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
--- As in admit: planning would cost more than running.
+-- As in admit(): planning would cost more than running.
 set plan_cache_mode = force_generic_plan
 as $$
 begin
     perform set_config('synchronous_commit', 'off', true);
 
-    -- As in admit: one locked counter must not keep the others locked.
+    -- As in admit(): one locked counter must not keep the others locked.
     perform set_config('lock_timeout', '40ms', true);
 
     insert into applied_batches (id) values (batch) on conflict do nothing;
@@ -17,7 +17,7 @@ begin
         return;
     end if;
 
-    -- The same order as in admit, for the same reason.
+    -- Locks in the order of admit(), to prevent deadlocks.
     perform 1
     from monthly_counters c
     where (c.project_id, c.key_type, c.month) in (select * from unnest(project_ids, key_types, months))
@@ -38,4 +38,4 @@ end;
 $$;
 
 comment on function refund_requests(bigint[], text[], date[], integer[], uuid) is
-    'Gives back reserved requests that were refused after admission or failed, to the month they were reserved in. Idempotent by batch. A locked counter fails the batch within 40 ms (55P03).';
+    'Refunds reserved requests that were rejected after admission or failed, in the month in which they were reserved. Idempotent by batch. A locked counter fails the batch within 40 ms (55P03).';

@@ -15,7 +15,8 @@ begin
         select
             b as budget, b.id, b.project_id, b.key_id, b.model, b.tag, b.unit, b.per, b.created_at, b.enforced, b.amount, c.begins, p.ends,
             c.spent as settled,
-            -- A total starts at zero. It may include records from around its start.
+            -- A total starts at zero, and may include records from around its start. The comparison therefore begins with the next quarter
+            -- of an hour.
             case b.per
                 when 'total' then date_bin('15 minutes', b.created_at + interval '10 seconds' + interval '15 minutes', 'epoch')
                 else c.begins
@@ -23,7 +24,7 @@ begin
         from budgets b
         join budget_periods c on c.budget_id = b.id
         cross join lateral budget_period_at(b.per, b.time_zone, case b.per when 'total' then now() else c.begins end) p
-        -- Others are of another time zone that the budget had.
+        -- Other periods are left from a former time zone of the budget.
         where p.begins = c.begins
             and p.ends > from_time
             and c.begins < until_time
@@ -43,9 +44,9 @@ begin
     differing as materialized (
         select c.* from compared c where abs(c.settled - c.recorded) > 1e-6
     ),
-    -- Records that count in another period or budget than their sums say: a request reserves when it arrives, a batch when it is created, and a
-    -- model's budget bears what that model cost, while the record has the cost of all models that were called. A response of the sandbox
-    -- takes no tokens of a budget.
+    -- Records that may count in another period or budget than in the sums. A request reserves when it arrives, and a batch when it is
+    -- created. The budget of a model bears the cost of that model, while the record has the cost of all models that were called. A sandbox
+    -- response uses no tokens of a budget.
     movable as materialized (
         select
             r.project_id, r.key_id, r.model, r.tags, r.recorded_at, r.cost_usd as usd, r.prompt_tokens + r.completion_tokens::bigint as tokens,
@@ -72,7 +73,7 @@ begin
     bounds as (
         select
             d.*,
-            -- Each amount was rounded to nine digits, in its record and when it was settled.
+            -- Each amount was rounded to nine digits twice: in its record, and when it was settled.
             1e-6 + 1e-9 * (
                 select coalesce(sum(s.requests), 0)
                 from usage_sums s
@@ -82,7 +83,8 @@ begin
                     and s.at < d.ends
             ) as rounding,
             coalesce(m.less, 0) as less, coalesce(m.more, 0) as more,
-            -- What the judge costs is charged to budgets without key and tag, also where no request waits for it; records have the rest.
+            -- The cost of the judge is charged to budgets without key and tag, even if no request waits for the judge. Records have all
+            -- other costs.
             case when d.unit = 'usd' then coalesce((
                 select sum(j.usd)
                 from judge_spending j
@@ -135,7 +137,7 @@ begin
         from budgets b
         join budget_periods c on c.budget_id = b.id
         cross join lateral budget_period_at(b.per, b.time_zone, case b.per when 'total' then now() else c.begins end) p
-        -- Spending before a budget was set may exceed it.
+        -- Spending from before the budget was set may exceed it.
         cross join lateral (
             select min(l.recorded_at) as first_set
             from audit_log l
@@ -149,7 +151,7 @@ begin
             and c.begins < until_time
             and c.spent > b.amount
             and (of_project is null or b.project_id = of_project)
-            -- Without a limit for some time, it may have spent anything.
+            -- While the budget was removed, spending had no limit.
             and not exists (
                 select
                 from audit_log l
@@ -164,7 +166,7 @@ begin
             e.*,
             greatest(
                 e.amount,
-                -- All amounts of the budget in the period.
+                -- The highest amount of the budget in the period.
                 (
                     select max((l.details ->> 'amount')::numeric)
                     from audit_log l
@@ -181,7 +183,7 @@ begin
                         ), '-infinity')
                         and l.recorded_at < e.ends
                 ),
-                -- The cost of requests that arrived before it was set.
+                -- The cost of requests that arrived before the budget was set.
                 case when e.first_set > e.begins and e.per <> 'total' then (
                     select
                         case when e.tag is null then summed_spending(e.budget, e.begins, t.until) else summed_tagged_spending(e.budget, e.begins, t.until) end
@@ -255,7 +257,7 @@ begin
                     from stored_objects o
                     where (b.project_id is null or o.project_id = b.project_id)
                         and o.collection in ('batches', 'message_batches')
-                        -- Its record may not be written yet.
+                        -- The record of the batch may not be written yet.
                         and (o.settled_at is null or o.settled_at > now() - interval '5 minutes')
                         and md5(o.project_id || ' ' || o.id)::uuid = r.id
                 ),
@@ -276,4 +278,4 @@ end;
 $$;
 
 comment on function audit_budgets(timestamptz, timestamptz, bigint) is
-    'Compares what was spent and reserved of budgets with what was recorded and with their reservations. Null: of_project (all, and the organization).';
+    'Compares the spent and reserved amounts of budgets with records and reservations. Null: of_project (all, and the organization).';

@@ -20,7 +20,8 @@ as $$
             and m.ends > from_time
             and (of_project is null or c.project_id = of_project)
     ),
-    -- Answered requests have been counted. A batch is counted by its requests, and a realtime session by its responses, however many records it has.
+    -- Requests with a response have been counted. A batch counts as its requests, and a realtime session as its responses, however many
+    -- records each has.
     answered as (
         select s.project_id, k.type as key_type, s.month, sum(s.requests)::bigint as requests
         from (
@@ -44,8 +45,9 @@ as $$
         from counters c
         left join answered a on a.project_id = c.project_id and a.key_type = c.key_type and a.month = c.month
     ),
-    -- A request counts in the month in which it was admitted. What else may have been counted: clients that left, what failed after a provider
-    -- had been called, the requests of batches, and what is in flight, which is no more than what was recorded in ten minutes.
+    -- A request counts in the month in which it was admitted. The counter may also include requests of disconnected clients, requests that
+    -- failed after a provider was called, the requests of batches, and requests in flight, which are at most as many as were recorded in
+    -- ten minutes.
     recorded as materialized (
         select
             r.project_id, r.key_id, r.month,
@@ -90,7 +92,7 @@ as $$
                 and r.month in (c.begins, c.ends)
         ) x
         where c.requests <> c.answered
-            -- Otherwise, the records that would explain the difference have expired.
+            -- Without this partition, the records that would explain the difference have expired.
             and exists (select from list_partitions('usage_records') p where p.begins <= c.begins and p.ends > c.begins)
     )
     select
@@ -113,4 +115,4 @@ as $$
 $$;
 
 comment on function audit_quotas(timestamptz, timestamptz, bigint) is
-    'Compares the counters of months with plans, and with the number of answered requests. Null: of_project (all).';
+    'Compares the monthly counters with plans, and with the number of requests that got a response. Null: of_project (all).';

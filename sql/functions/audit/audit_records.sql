@@ -3,15 +3,15 @@ language plpgsql
 stable
 set search_path = model_proxy, pg_temp
 set jit = off
--- Millions of records are grouped.
+-- Enough memory to group millions of records.
 set work_mem = '256MB'
 as $$
 declare
-    -- Clocks differ, and a change commits a moment after the time that it records.
+    -- Allows for differing clocks, and for changes that commit a moment after the time that they record.
     slack constant interval := '10 seconds';
-    -- No more than a minute's requests arrive within a shorter time.
+    -- Shorter than a minute, so that it contains at most one minute's limit of requests.
     window_length constant interval := '58 seconds';
-    -- No key ever had a lower limit.
+    -- The lowest limit that any key has ever had.
     lowest_limit constant bigint := (
         select min(l.value)
         from (
@@ -57,7 +57,7 @@ begin
     where r.recorded_at >= from_time
         and r.recorded_at < until_time
         and (of_project is null or r.project_id = of_project)
-        -- Nearly all records are passed over by this alone.
+        -- This condition excludes nearly all records.
         and (
             r.cost_estimated is not null
             or r.cost_usd > 0 and (r.provider is null or r.cache_result in ('HIT', 'HIT-SEMANTIC'))
@@ -68,7 +68,8 @@ begin
         and f.is_so
     group by f.kind, f.expected, r.project_id, r.key_id;
 
-    -- The keys of all records first, then the records of those that may be wrong. Only what was admitted has a provider or a cache result.
+    -- Selects the keys of all records first, then the records of the keys that may be wrong. Only admitted requests have a provider or a
+    -- cache result.
     return query
     with used as (
         select r.project_id, r.key_id, max(r.recorded_at) as latest
@@ -108,13 +109,13 @@ begin
             and (r.provider is not null or r.cache_result is not null)
     ) l
     where w.ended is null
-        -- An open realtime session is admitted again every half minute.
+        -- An open realtime session is admitted again every 30 seconds.
         or l.at > w.ended + case l.endpoint when 'realtime' then interval '1 minute' else slack end
     group by w.kind, w.project_id, w.key_id, w.ended;
 
-    -- A key is looked at where a quarter of an hour has more than a quarter of its limit: what arrived within a minute is recorded in four of
-    -- them at most, unless it lasted for longer. Of its minutes, only those with more than half of the limit, and their neighbours, can have
-    -- too many requests within a window.
+    -- A key is examined if a quarter of an hour has more than a quarter of its limit. Requests that arrive within one minute are recorded
+    -- in at most four quarters, unless they last longer. Only minutes with more than half of the limit, and their neighbours, can contain a
+    -- window with too many requests.
     return query
     with busiest as materialized (
         select q.project_id, q.key_id, max(q.requests) as requests
@@ -140,7 +141,7 @@ begin
     keys as materialized (
         select
             k.id, k.project_id, b.requests, x.of_limit,
-            -- A limit of its own that was changed since: the plan's bounds it.
+            -- If the key's own limit has changed since, the plan's limit is the upper bound.
             case
                 when exists (
                     select
@@ -178,7 +179,7 @@ begin
         where r.recorded_at >= from_time
             and r.recorded_at < until_time
             and (r.provider is not null or r.cache_result is not null)
-            -- Responses of a batch or a session are no requests of their own.
+            -- Responses of a batch or a session are not requests.
             and r.endpoint not in ('batches', 'message_batches', 'realtime')
         group by r.project_id, r.key_id, minute, m.lowest
         having count(*) > m.lowest / 2.0
@@ -219,7 +220,7 @@ begin
         and l.highest is not null
     group by w.project_id, w.key_id;
 
-    -- A client may send an id twice, but no two requests end and last the same. Numbers in place of texts take a third of the memory.
+    -- A client may send an id twice, but no two requests have the same end and duration. Hashes take a third of the memory of texts.
     return query
     with twice as materialized (
         select hashtextextended(r.request_id, date_part('epoch', r.recorded_at)::bigint) as hash
@@ -246,4 +247,4 @@ end;
 $$;
 
 comment on function audit_records(timestamptz, timestamptz, bigint) is
-    'Looks for records that contradict their key, its limits, or themselves. Null: of_project (all).';
+    'Finds records that contradict their key, its limits, or themselves. Null: of_project (all).';

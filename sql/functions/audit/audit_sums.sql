@@ -3,7 +3,7 @@ language plpgsql
 stable
 set search_path = model_proxy, pg_temp
 set jit = off
--- Millions of records are grouped.
+-- Enough memory to group millions of records.
 set work_mem = '256MB'
 as $$
 declare
@@ -14,8 +14,8 @@ declare
 begin
     return query
     with
-    -- What each source says of a day, with sums weighted by quarter (by_quarter) and hour (by_hour) of the day: they differ where only the time
-    -- of usage does.
+    -- The totals of each source by day. Totals weighted by the quarter (by_quarter) and the hour (by_hour) of the day differ if only the
+    -- time of usage differs.
     recorded as materialized (
         select
             r.project_id, date_bin('1 day', r.recorded_at, 'epoch') as day, r.key_id, r.model,
@@ -55,7 +55,7 @@ begin
             and u.at < last_day
             and (of_project is null or u.project_id = of_project)
     ),
-    -- side: 1 for what should be, -1 for what is. Each cost was rounded to nine digits, and so was the sum of each batch (roundings).
+    -- side: 1 for expected values, -1 for actual values. Each cost was rounded to nine digits, as was the sum of each batch (roundings).
     sides (kind, grain, project_id, at, key_id, model, side, requests, usd, tokens, requests_by_time, usd_by_time, roundings) as (
         select
             'sums_differ', 'quarter', r.project_id, r.day, r.key_id, r.model, 1, r.requests, r.usd, r.tokens, r.requests_by_quarter, r.usd_by_quarter,
@@ -82,7 +82,7 @@ begin
             values ('quarter', 'hour', 1), ('hour', 'hour', -1), ('hour', 'day', 1), ('day', 'day', -1)
         ) as g (of_grain, grain, side) on g.of_grain = s.grain
         union all
-        -- All days of a month make it.
+        -- The days of a month add up to the month.
         select
             'grains_differ', 'month', s.project_id, date_trunc('month', s.at, 'UTC'), s.key_id, s.model, case s.grain when 'day' then 1 else -1 end,
             s.requests, s.cost_usd, s.prompt_tokens + s.completion_tokens, 0, 0, 0
@@ -92,7 +92,7 @@ begin
             and s.at < last_month
             and (of_project is null or s.project_id = of_project)
         union all
-        -- All projects together, by type of key, and each key.
+        -- The sums of all projects together, by type of key and by key, equal the sums over the projects.
         select
             'total_differs', s.grain, 0, s.day, k.key_id, '', case when s.project_id > 0 then 1 else -1 end, sum(s.requests), sum(s.usd),
             sum(s.tokens), sum(s.requests_by_quarter), sum(s.usd_by_quarter), 0
@@ -144,7 +144,7 @@ begin
             and t.at < last_day
             and (of_project is null or t.project_id = of_project)
         union all
-        -- Each value of a set has what the set has.
+        -- The sums by tag value equal the sums over the sets that contain the value.
         select
             'tagged_sums_differ', t.grain, t.project_id, date_trunc('month', t.at, 'UTC'), 0, 'values', 1, t.requests, t.cost_usd,
             t.prompt_tokens + t.completion_tokens, 0, 0, 0
@@ -173,7 +173,7 @@ begin
     differing as (
         select
             s.kind, s.grain, s.project_id, s.at, s.key_id, s.model,
-            -- The expected sums, and their differences.
+            -- The expected sums, and by how much the actual sums are lower.
             sum(s.requests) filter (where s.side = 1) as requests, sum(s.side * s.requests) as requests_less,
             sum(s.tokens) filter (where s.side = 1) as tokens, sum(s.side * s.tokens) as tokens_less,
             sum(s.usd) filter (where s.side = 1) as usd, sum(s.side * s.usd) as usd_less,

@@ -3,7 +3,7 @@ language sql
 stable
 set search_path = model_proxy, pg_temp
 as $$
-    -- While no proxy runs, nothing is maintained.
+    -- Nothing is maintained while no proxy runs.
     with running as (
         select i.seen_at from installation i where i.seen_at > now() - interval '5 minutes'
     )
@@ -36,4 +36,4 @@ as $$
     group by t.name;
 $$;
 
-comment on function audit_upkeep(bigint) is 'Looks for what maintenance should have done long ago. Null: of_project (all).';
+comment on function audit_upkeep(bigint) is 'Finds overdue maintenance. Null: of_project (all).';

@@ -13,7 +13,7 @@ as $$
             and l.details ? 'plan'
             and l.recorded_at > from_time
     ),
-    -- Of the changes after a time, the first one says what was in force at that time.
+    -- The first change after a time contains the plan that was in force at that time.
     held as (
         select m.was as plan from moves m where m.recorded_at <= until_time
         union
@@ -43,4 +43,4 @@ as $$
 $$;
 
 comment on function limits_in_period(bigint, text, timestamptz, timestamptz) is
-    'The lowest and the highest value that a limit, a column of plans, had for a project in a period, as far as the audit log knows. Null: lowest, highest (a plan that the project had was deleted).';
+    'The lowest and the highest value of a limit, a column of plans, for a project in a period, according to the audit log. Null: lowest, highest (a plan that the project had was deleted).';

@@ -25,4 +25,4 @@ begin
 end;
 $$;
 
-comment on function record_limit_changes() is 'Records in the audit log that a project has another plan, or a plan other limits, and what they were, however they were changed: limits_in_period() reads it.';
+comment on function record_limit_changes() is 'Records each change of a project''s plan, or of a plan''s limits, in the audit log, with the former values, however the change is made. limits_in_period() reads these rows.';

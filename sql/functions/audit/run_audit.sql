@@ -14,4 +14,4 @@ as $$
 $$;
 
 comment on function run_audit(timestamptz, timestamptz, text) is
-    'Checks what was admitted, reserved, settled and recorded in a period against limits, budgets and each other, and returns what disagrees. Without until_time, what ended in the last two minutes, and may not be recorded yet, is left out. Raises on an unknown project. Null: from_time (31 days ago), until_time (two minutes ago), project (all).';
+    'Compares the requests admitted, reserved, settled and recorded in a period with limits, budgets and each other, and returns the contradictions. Without until_time, requests that ended in the last two minutes are omitted, because they may not be recorded yet. Raises on an unknown project. Null: from_time (31 days ago), until_time (two minutes ago), project (all).';

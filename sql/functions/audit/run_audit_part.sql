@@ -32,4 +32,4 @@ end;
 $$;
 
 comment on function run_audit_part(text, timestamptz, timestamptz, text) is
-    'The findings of one part of an audit: quotas, budgets, upkeep, records or sums. It takes no lock, and reads as of one moment. Raises on an unknown project or part. Null: project (all).';
+    'The findings of one part of an audit: quotas, budgets, upkeep, records or sums. It acquires no lock, and reads one snapshot. Raises on an unknown project or part. Null: project (all).';

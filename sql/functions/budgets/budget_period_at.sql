@@ -16,7 +16,7 @@ begin
     local := date_trunc(per, at at time zone zone);
     begins := resolve_local_time(local, zone);
     ends := resolve_local_time(local + step, zone);
-    -- Where the clock was put back over midnight: the day that had begun goes on.
+    -- If the clock was set back across midnight, the day that had begun continues.
     if at >= ends then
         begins := ends;
         ends := resolve_local_time(local + 2 * step, zone);
@@ -26,4 +26,4 @@ end;
 $$;
 
 comment on function budget_period_at(text, text, timestamptz) is
-    'The day, week (from Monday) or month of a time zone that a moment lies in, from its first moment to the first one after it; of a total, all time. Every moment lies in one of them, also where midnight comes twice, or never.';
+    'The day, week (from Monday) or month of a time zone that contains a moment, from its first moment to the first one after it; for a total, all time. Every moment is in exactly one of them, even if midnight occurs twice, or never.';

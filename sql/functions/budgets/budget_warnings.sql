@@ -23,7 +23,7 @@ begin
     if budget.model is not null then
         warnings := warnings || model_name_warnings(budget.project_id, array[budget.model]);
     end if;
-    -- Those of the last week; older ones have spent something.
+    -- Reads the last week only. A tag that was used earlier shows in the budget's spending.
     if budget.tag is not null and not exists (
         select
         from usage_sums_by_tag t
@@ -50,4 +50,4 @@ end;
 $$;
 
 comment on function budget_warnings(bigint) is
-    'A sentence for each name in a budget (its model, key or tag) that nothing has matched. Empty where the budget has spent anything.';
+    'A sentence for each name in a budget (its model, key or tag) that no request has matched. Empty if the budget has spent anything.';

@@ -12,7 +12,7 @@ begin
     order by 1, 2
     on conflict do nothing;
 
-    -- The same order as in reserve_spending(), for the same reason.
+    -- Locks in the order of reserve_spending(), to prevent deadlocks.
     perform 1
     from budget_periods c
     where (c.budget_id, c.begins) in (
@@ -49,4 +49,4 @@ end;
 $$;
 
 comment on function charge_budgets(bigint, text, numeric) is
-    'Spends the cost of a call that belongs to no key, such as the judge''s, at once: in all of the project''s budgets in US dollars without key and tag, or, with the result false, in none. A negative amount is refunded.';
+    'Spends the cost of a call that belongs to no key, such as the judge''s, at once: in all of the project''s budgets in US dollars without key and tag, or in none (result false). A negative amount is a refund.';

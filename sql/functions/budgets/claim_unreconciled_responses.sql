@@ -14,7 +14,7 @@ set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    -- The estimate stays.
+    -- After a day, the estimate becomes final.
     delete from unreconciled_responses o where o.recorded_at < now() - interval '1 day';
 
     return query
@@ -37,7 +37,7 @@ begin
     )
     select t.project_id, t.id, t.provider, r.model, a.direct_providers, a.provider_keys_version, a.named_provider_keys
     from taken t
-    -- One that is not written yet comes again.
+    -- A response whose record is not written yet is claimed again later.
     join usage_records r on r.project_id = t.project_id and r.recorded_at = t.recorded_at and r.request_id = t.request_id
     cross join lateral (
         select k.direct_providers, k.provider_keys_version, k.named_provider_keys
@@ -49,4 +49,4 @@ end;
 $$;
 
 comment on function claim_unreconciled_responses(integer) is
-    'Claims up to max_rows responses whose usage is due to be requested, with the data for the request; they are due again after some seconds, and ever later, until reconcile_response() or delete_unreconciled_response(). Null: named_provider_keys (each provider has one key at most, named default).';
+    'Claims up to max_rows responses whose usage is due to be requested, with the data for the request; they are due again after some seconds, with growing intervals, until reconcile_response() or delete_unreconciled_response(). Null: named_provider_keys (each provider has one key at most, named default).';

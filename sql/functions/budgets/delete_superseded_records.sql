@@ -24,4 +24,4 @@ as $$
 $$;
 
 comment on function delete_superseded_records(uuid[]) is
-    'Removes the records that expire_reservations() wrote for requests whose processes were believed to have ended: their own records come now.';
+    'Deletes the records that expire_reservations() wrote for requests whose process seemed to have ended: their own records replace them.';

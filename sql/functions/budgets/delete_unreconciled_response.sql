@@ -8,4 +8,4 @@ as $$
         and o.id = response_id;
 $$;
 
-comment on function delete_unreconciled_response(bigint, text) is 'The provider will never say what the response used: the estimate stays.';
+comment on function delete_unreconciled_response(bigint, text) is 'Deletes a response whose usage its provider will never report: the estimate stays.';

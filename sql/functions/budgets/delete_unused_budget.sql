@@ -8,7 +8,8 @@ begin
     where b.id = of_budget
         and not b.enforced
         and not exists (select from spend_alerts a where a.budget_id = b.id);
-    -- A budget that is set meanwhile is seen below, or sets has_budgets again. Both locks are taken in the order of start_budget_period().
+    -- A budget that is set concurrently is either seen below, or sets has_budgets again. The locks follow the order of
+    -- start_budget_period().
     perform 1 from projects p where p.id = owner_id for no key update;
     perform pg_advisory_xact_lock_shared(hashtext('model_proxy organization_budget'));
     update projects p
@@ -19,4 +20,4 @@ end;
 $$;
 
 comment on function delete_unused_budget(bigint, bigint) is
-    'Deletes a budget that is not enforced once no alert needs it, and notes which projects have none any more: of a project, or for null of all.';
+    'Deletes a budget that is not enforced once it has no alerts, and updates projects.has_budgets: of a project, or for null of all.';

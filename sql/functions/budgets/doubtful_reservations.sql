@@ -12,4 +12,4 @@ as $$
         and r.reserved_at <= recorded;
 $$;
 
-comment on function doubtful_reservations(bigint, text, timestamptz) is 'What is doubtful of the request of this record.';
+comment on function doubtful_reservations(bigint, text, timestamptz) is 'The doubtful reservations of the request of this record.';

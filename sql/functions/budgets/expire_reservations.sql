@@ -10,14 +10,14 @@ begin
         return;
     end if;
 
-    -- The same order as in reserve_spending(), for the same reason.
+    -- Locks in the order of reserve_spending(), to prevent deadlocks.
     perform 1
     from budget_periods c
     where (c.budget_id, c.begins) in (select r.budget_id, r.begins from budget_reservations r where r.id = any (expired))
     order by c.budget_id, c.begins
     for update;
 
-    -- Nobody has said for hours what it cost: it is never silently spent.
+    -- Releases doubtful amounts whose cost was not reported for hours. They are not counted as spent.
     with released as (
         delete from budget_reservations r
         where r.id = any (expired)
@@ -36,7 +36,7 @@ begin
     where c.budget_id = s.budget_id
         and c.begins = s.begins;
 
-    -- Its process is gone, or cut off from the database: what it may have cost stays reserved.
+    -- The process of these requests ended or lost the database. Their upper bound stays reserved as doubtful.
     with doubtful as (
         update budget_reservations r
         set doubtful_at = now(),

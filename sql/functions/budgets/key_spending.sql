@@ -27,7 +27,7 @@ as $$
         select u.bucket_start as at, u.cost_usd
         from present p, usage_by_key(array[of_key], least(p.week, p.month), p.until, 'day', 'UTC') u
     ),
-    -- Budgets that all requests of the key count against.
+    -- Budgets that apply to every request of the key.
     bounds as materialized (
         select b.project_id, b.amount, b.per, greatest(0, b.amount - coalesce(c.spent, 0) - coalesce(c.reserved, 0)) as remaining
         from api_keys k

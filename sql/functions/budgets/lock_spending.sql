@@ -10,4 +10,4 @@ end;
 $$;
 
 comment on function lock_spending(bigint[]) is
-    'Precedes what records usage: a budget that start_budget_period() begins counts it, or is known to it. Waits only for budgets of these projects, and of the organization. Other changes of a project do not wait for it.';
+    'Must be called before usage is recorded: a budget that start_budget_period() begins then either counts the usage, or is visible to the caller. Waits only for budgets of these projects, and of the organization. Other changes of a project do not wait for it.';

@@ -2,7 +2,7 @@ create or replace function matching_budgets(of_project bigint, of_key bigint, of
 language sql
 stable
 rows 2
--- No search path of its own, because PostgreSQL could not inline the function then.
+-- A search_path setting would prevent inlining.
 as $$
     select b.*
     from budgets b
@@ -12,4 +12,4 @@ as $$
         and (b.tag is null or of_tags @> b.tag);
 $$;
 
-comment on function matching_budgets(bigint, bigint, text, jsonb) is 'The budgets that apply to such a request, the organization''s and those that are not enforced among them.';
+comment on function matching_budgets(bigint, bigint, text, jsonb) is 'The budgets that apply to such a request, including the organization''s and those that are not enforced.';

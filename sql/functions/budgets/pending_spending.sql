@@ -21,4 +21,4 @@ as $$
 $$;
 
 comment on function pending_spending(budgets, timestamptz, timestamptz) is
-    'What requests that a budget concerns have cost between the beginnings of two quarters of an hour, in its unit, as far as it is in usage_pending.';
+    'The cost of the requests that match a budget between the beginnings of two quarters of an hour, in its unit, according to usage_pending.';

@@ -18,4 +18,4 @@ as $$
 $$;
 
 comment on function queue_reconciliation(bigint, text, text, text, timestamptz, timestamptz, numeric) is
-    'Has a response requested until its provider says what it used; then reconcile_response() settles its request.';
+    'Queues a response whose usage is requested until its provider reports it; then reconcile_response() settles its request.';

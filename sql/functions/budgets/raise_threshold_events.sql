@@ -34,11 +34,11 @@ as $$
     )
     select raise_event(p.id, 'budget.threshold', t.told, t.once)
     from passed t
-    -- What concerns the whole organization is told to each project that listens.
+    -- A threshold of the organization raises an event in every project with an enabled webhook.
     join projects p on p.id = t.project_id
         or t.project_id is null and exists (select from webhooks w where w.project_id = p.id and w.disabled_at is null)
     where not exists (select from events e where e.project_id = p.id and e.kind = 'budget.threshold' and e.once = t.once);
 $$;
 
 comment on function raise_threshold_events(bigint[], timestamptz) is
-    'Raises budget.threshold, once in a period: for budgets of which 80 or 100 percent are spent, and for alerts whose amount is. since: any moment of the first period that is looked at.';
+    'Raises budget.threshold, once per period: for budgets of which 80 or 100 percent are spent, and for alerts whose amount is spent. since: any moment of the first period that is examined.';

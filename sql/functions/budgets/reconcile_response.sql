@@ -34,4 +34,4 @@ end;
 $$;
 
 comment on function reconcile_response(bigint, text, integer, integer, integer, numeric) is
-    'What a response has used, and what that cost, in place of its estimate, by settle_record(). False where there is no such record.';
+    'Replaces the estimated usage and cost of a response by the reported ones, by settle_record(). False if there is no such record.';

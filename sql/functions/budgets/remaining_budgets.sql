@@ -17,9 +17,9 @@ as $$
     where b.unit = 'usd'
         and b.enforced
         and p.archived_at is null
-    -- The nearest to their end first.
+    -- The budgets with the largest used share come first.
     order by (coalesce(c.spent, 0) + coalesce(c.reserved, 0)) / nullif(b.amount, 0) desc nulls first, b.id
     limit max_rows;
 $$;
 
-comment on function remaining_budgets(integer) is 'What is left of so many budgets in US dollars, of all projects (the organization''s have no name), those first of which the least share is left.';
+comment on function remaining_budgets(integer) is 'The remaining amounts of that many budgets in US dollars, of all projects (the organization''s have no name), those with the smallest remaining share first.';

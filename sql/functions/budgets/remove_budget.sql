@@ -6,7 +6,7 @@ as $$
 declare
     owner_id bigint := require_budget_owner(project);
 begin
-    -- Its alerts go on.
+    -- Spend alerts of the budget continue.
     update budgets b
     set enforced = false,
         amount = 999999999

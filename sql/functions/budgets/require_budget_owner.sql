@@ -13,4 +13,4 @@ end;
 $$;
 
 comment on function require_budget_owner(text) is
-    'Id of the project, for an owner of it who sets what it may spend; null for null, the organization, for an administrator. Raises as require_project_role() and require_administrator() do.';
+    'Id of the project, for an owner of it who sets its budgets; null for null, the organization, for an administrator. Raises as require_project_role() and require_administrator() do.';

@@ -17,27 +17,29 @@ returns table (
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
--- A budget that another transaction holds, such as an operator's, fails the batch in the end.
+-- If another transaction, such as an operator's, holds a budget for longer, the batch fails.
 set lock_timeout = '2s'
--- Planning each call anew took a quarter of its time.
+-- Planning each call would take a quarter of its time.
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
     asked record;
     short record;
-    -- Share of a budget that is left when reservations begin to wait for the disk.
+    -- While less than this share of a budget is left, reservations wait for the disk.
     kept_durably constant numeric := 0.1;
-    -- Percentage of the organization's budgets that one project may reserve. No setting of the project, whose owner could then lock out others.
+    -- Percentage of the organization's budgets that one project may reserve. It is not a setting of the project, because the project's
+    -- owner could then lock out other projects.
     project_share constant integer := 80;
     left_usd double precision;
-    -- Of the budget that rejects: whether a share of it does; what the request has reserved itself, what others have, and what of that may end.
+    -- Of the budget that rejects: whether a share limit rejects, the amount reserved by this request, the amount reserved by others, and
+    -- the part of that which may be released soon.
     is_share boolean;
     own numeric;
     others numeric;
     may_end numeric;
 begin
-    -- As in admit(): a batch that comes again, because its reply was lost, or that comes late, reserves nothing.
+    -- As in admit(): a batch that is sent again because its reply was lost, or that arrives late, reserves nothing.
     insert into admission_slots as s (slot, batch, month, granted)
     values (in_slot, this_batch, current_month(), '{}')
     on conflict (slot) do update
@@ -48,7 +50,8 @@ begin
         return;
     end if;
 
-    -- Every period the batch needs, in one consistent order, so that concurrent batches queue instead of deadlocking.
+    -- Creates and locks every period that the batch needs, in one consistent order, so that concurrent batches queue instead of
+    -- deadlocking.
     insert into budget_periods (budget_id, begins)
     select distinct b.id, p.begins
     from json_to_recordset(requests) as a (project_id bigint, key_id bigint, model text, tags jsonb)
@@ -70,8 +73,8 @@ begin
     order by c.budget_id, c.begins
     for update;
 
-    -- As in admit(): a crash may lose the last fraction of a second, but not where it would be spent beyond a limit. Budgets that many
-    -- projects share are not locked while one of them waits for the disk.
+    -- As in admit(): a crash may lose the last fraction of a second, except near a limit. Budgets that many projects share are not locked
+    -- while one of the projects waits for the disk.
     if not exists (
         select
         from json_to_recordset(requests) as a (project_id bigint, key_id bigint, model text, tags jsonb, usd numeric, tokens bigint)
@@ -85,7 +88,8 @@ begin
         perform set_config('synchronous_commit', 'off', true);
     end if;
 
-    -- One after the other, because each leaves less for the next. Statements of their own see what was committed while they waited.
+    -- Requests are processed one after the other, because each leaves less for the next. Separate statements see the changes that were
+    -- committed while the locks were awaited.
     for asked in
         select
             a.*,
@@ -101,22 +105,23 @@ begin
         cross join lateral budget_period_at(b.per, b.time_zone, now()) p
         join budget_periods c on c.budget_id = b.id and c.begins = p.begins
         cross join lateral (select case b.unit when 'usd' then asked.usd else asked.tokens end as needed) n
-        -- Of what is not spent, one key may reserve a share of its project's budgets, and one project of the organization's. A key's own budget
-        -- has no shares.
+        -- One key may reserve a share of the unspent part of its project's budgets, and one project a share of the organization's. A key's
+        -- own budget has no share limit.
         cross join lateral (
             select (b.amount - c.spent) * case
                 when b.project_id is null then project_share
                 when b.key_id is null then asked.key_share
             end / 100 as share_limit
         ) s
-        -- What has no price may cost anything; what is free passes, whatever is spent.
+        -- A request without a price may cost any amount. A free request passes, however much is spent.
         where b.enforced
             and (
                 n.needed is null
                 or n.needed > 0
                     and (
                         c.spent + c.reserved + n.needed > b.amount
-                        -- Who reserves nothing else passes, and so does the only key or project. Added up only near the share.
+                        -- A key or project without other reservations passes, as does the only key or project. Reservations are summed only
+                        -- near the share limit.
                         or case when c.reserved + n.needed > s.share_limit then
                             (
                                 select sum(r.amount)
@@ -189,7 +194,7 @@ begin
             select
                 coalesce(sum(r.amount) filter (where r.id = asked.id), 0),
                 coalesce(sum(r.amount) filter (where r.id <> asked.id), 0),
-                -- Not of batches, which take hours, nor of requests whose process is gone, nor what is doubtful.
+                -- Excludes batches, which take hours, requests whose process has ended, and doubtful amounts.
                 coalesce(
                     sum(r.amount) filter (
                         where r.id <> asked.id and r.expires_at > now() and r.expires_at < 'infinity' and r.doubtful_at is null

@@ -9,8 +9,8 @@ declare
     candidate timestamptz;
     first timestamptz;
 begin
-    -- The clock may be put back over this time, which then comes twice, or on over it: it is tried with the offset of the day before and of
-    -- the day after.
+    -- The local time occurs twice if the clock is set back, and not at all if it is set forward. It is tested with the offset of the day
+    -- before and with the offset of the day after.
     foreach near in array array[usual - interval '1 day', usual + interval '1 day'] loop
         candidate := (local - (near at time zone zone - near at time zone 'UTC')) at time zone 'UTC';
         if candidate at time zone zone >= local and (first is null or candidate < first) then
@@ -22,4 +22,4 @@ end;
 $$;
 
 comment on function resolve_local_time(timestamp, text) is
-    'The first moment at which clocks of a time zone show this time, or a later one where they skip it.';
+    'The first moment at which clocks of a time zone show this time, or a later one if they skip it.';

@@ -28,7 +28,7 @@ begin
         raise exception 'period % is not valid: use day, week, month or total', quote_for_message(in_per)
             using errcode = 'invalid_parameter_value';
     end if;
-    -- All names are read from disk, which takes 80 ms.
+    -- Reading all time zone names from disk takes 80 ms.
     if in_zone is distinct from 'UTC' and not exists (select from pg_timezone_names z where z.name = in_zone) then
         raise exception 'time zone % does not exist; give a name such as Europe/Vienna', quote_for_message(in_zone)
             using errcode = 'invalid_parameter_value';
@@ -93,4 +93,4 @@ end;
 $$;
 
 comment on function set_budget(text, text, numeric, text, bigint, text, text, text) is
-    'Sets how much a project may spend, in all or with one key, model or tag (name=value), or for null the organization in all, and returns the budget''s id: from the next request on. The same scope, unit and period is the same budget; the amount null removes it. Raises on what it does not take, and warns of names that nothing has matched. Null: of_amount (it is removed).';
+    'Sets how much a project may spend, in total or with one key, model or tag (name=value), or for null how much the organization may spend in total, from the next request on, and returns the budget''s id. The same scope, unit and period is the same budget; the amount null removes it. Raises on invalid values, and warns of names that no request has matched. Null: of_amount (it is removed).';

@@ -40,7 +40,7 @@ begin
             raise exception 'there is no such spend alert' using errcode = 'no_data_found';
         end if;
     else
-        -- Without a limit, the spending is added up all the same.
+        -- Without a limit, a budget that is not enforced sums the spending.
         meter_id := coalesce(meter_id, upsert_budget(owner_id, 'usd', 999999999, 'month', null, null, null, 'UTC', false));
         if (select count(*) from spend_alerts a where a.budget_id = meter_id) >= most then
             raise exception 'there are % spend alerts already: remove one', most using errcode = 'object_not_in_prerequisite_state';
@@ -55,4 +55,4 @@ end;
 $$;
 
 comment on function set_spend_alert(text, numeric, text[], text, bigint) is
-    'Has budget.threshold raised once a month when a project, or for null the organization, has spent so many US dollars; returns the alert''s id. of_alert: changes that one. Raises on what it does not take.';
+    'Sets an alert that raises budget.threshold once a month when a project, or for null the organization, has spent that many US dollars; returns the alert''s id. of_alert: changes this alert. Raises on invalid values.';

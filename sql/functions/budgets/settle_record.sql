@@ -22,7 +22,7 @@ declare
     tokens_more bigint;
 begin
     perform lock_spending(array[of_project]);
-    -- The newest of them: a client may send the same X-Request-Id twice.
+    -- The newest record: a client may send the same X-Request-Id twice.
     select r.*, r.tableoid as partition, r.ctid as place into was
     from usage_records r
     where r.project_id = of_project
@@ -62,7 +62,7 @@ begin
     from pending_sums(settled, 1) p;
     tokens_more := settled.prompt_tokens + settled.completion_tokens - was.prompt_tokens - was.completion_tokens;
 
-    -- In the order of reserve_spending(), for the same reason.
+    -- Locks in the order of reserve_spending(), to prevent deadlocks.
     at := coalesce(charged, was.recorded_at - was.duration_ms * interval '1 millisecond');
     perform 1
     from budget_periods c
@@ -83,7 +83,7 @@ begin
     cross join lateral budget_period_at(b.per, b.time_zone, at) p
     where c.budget_id = b.id
         and c.begins = p.begins
-        -- A total that is newer began with nothing.
+        -- A total that was created after the record began at zero.
         and (b.per <> 'total' or b.created_at <= was.recorded_at);
 
     with released as (
@@ -107,4 +107,4 @@ end;
 $$;
 
 comment on function settle_record(bigint, text, numeric, integer, integer, integer, timestamptz, timestamptz, numeric) is
-    'Settles a record whose cost was estimated: what it cost, in US dollars, and its tokens (null: as estimated) replace the estimate in its record, the sums and the budgets, and what was doubtful is released. recorded: the recorded_at of its record (null: the newest with this request id). charged: a moment of the budgets'' periods that bear it (null: when the request arrived). replaced_usd: the part of its cost that this replaces (null: all of it). False where no such record has an estimated cost.';
+    'Settles a record with an estimated cost: the cost in US dollars and the tokens (null: as estimated) replace the estimate in the record, the sums and the budgets, and doubtful amounts are released. recorded: the recorded_at of its record (null: the newest with this request id). charged: a moment of the budgets'' periods that bear the cost (null: when the request arrived). replaced_usd: the part of its cost that is replaced (null: all of it). False if no such record has an estimated cost.';

@@ -29,4 +29,4 @@ end;
 $$;
 
 comment on function settle_request(text, text, numeric, integer, integer, timestamptz) is
-    'Settles a request by hand: what its provider charged, in US dollars, and its tokens (null: as estimated) replace the estimate, by settle_record(). recorded: the recorded_at of its record (null: the newest with this request id). Takes an owner.';
+    'Settles a request manually: the amount that its provider charged, in US dollars, and its tokens (null: as estimated) replace the estimate, by settle_record(). recorded: the recorded_at of its record (null: the newest with this request id). Requires an owner.';

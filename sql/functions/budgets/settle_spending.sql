@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 begin
-    -- The same order as in reserve_spending(), for the same reason.
+    -- Locks in the order of reserve_spending(), to prevent deadlocks.
     perform 1
     from budget_periods c
     where (c.budget_id, c.begins) in (
@@ -20,7 +20,7 @@ begin
     order by c.budget_id, c.begins
     for update;
 
-    -- Nothing was reserved, as long as there was not this budget, or the reservation was given up for gone long ago: what it cost still counts.
+    -- Adds costs without a reservation: the budget did not exist when the request arrived, or the reservation has expired.
     insert into budget_periods as c (budget_id, begins, spent)
     select b.id, p.begins, sum(n.spent)
     from json_to_recordset(settlements) as d (
@@ -42,8 +42,9 @@ begin
             id uuid, model text, usd numeric, tokens bigint, doubtful_usd numeric, doubtful_tokens bigint
         )
     ),
-    -- Of a request that reserved on two days, the first bears the cost. A model's budget bears what that model cost: a fallback answered, or
-    -- a batch asked several. What is spent and doubtful together is at most what was reserved, unless more was spent.
+    -- If a request reserved on two days, the first day bears the cost. The budget of a model bears the cost of that model, because a
+    -- fallback may have responded, and a batch may have used several models. Spent and doubtful amounts together are at most the reserved
+    -- amount, unless more was spent.
     known as (
         select
             r.id,
@@ -105,4 +106,4 @@ end;
 $$;
 
 comment on function settle_spending(json) is
-    'Ends requests'' reservations by their ids, which several may share: what they cost (usd, tokens) is spent; what they may have cost beyond (doubtful_usd, doubtful_tokens; more than was reserved counts as that) stays reserved for doubtful_reservation_ttl(); the rest is released. With project_id, key_id, model, tags and at, what is reserved no more, or never was, is spent, too.';
+    'Ends the reservations of requests by their ids, which several may share: the cost (usd, tokens) is spent; the possible cost beyond it (doubtful_usd, doubtful_tokens; at most the reserved amount) stays reserved for doubtful_reservation_ttl(); the rest is released. With project_id, key_id, model, tags and at, a cost without a reservation is also spent.';

@@ -9,7 +9,7 @@ as $$
         select date_bin('1 day', from_time + interval '1 day - 1 microsecond', 'epoch') as first, date_bin('1 day', until_time, 'epoch') as last
     ),
     pieces as (
-        -- Quarters up to the first midnight of UTC, days, and quarters from the last one on.
+        -- Quarters before the first UTC midnight, whole days, and quarters after the last midnight.
         select 'quarter' as grain, from_time as begins, least(m.first, until_time) as ends from midnights m
         union all
         select 'day', m.first, m.last from midnights m
@@ -31,4 +31,4 @@ as $$
 $$;
 
 comment on function summed_spending(budgets, timestamptz, timestamptz) is
-    'What requests that a budget without a tag concerns have cost between the beginnings of two quarters of an hour, in its unit, as far as it is in usage_sums.';
+    'The cost of the requests that match a budget without a tag between the beginnings of two quarters of an hour, in its unit, according to usage_sums.';

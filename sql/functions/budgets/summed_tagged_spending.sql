@@ -16,7 +16,7 @@ as $$
             or u.tags @> of_budget.tag and (of_budget.key_id is null or u.key_id = of_budget.key_id)
         group by u.at, u.tags, u.model
     ),
-    -- Hours whose records are read: the sums of some lack tags, and the first and the last may be cut.
+    -- Hours whose records are read: the sums of some lack tags, and the first and the last may be partial.
     unsummed as materialized (
         select distinct s.at as begins, s.at + interval '1 hour' as ends from summed s where s.tags = '{}'
         union all
@@ -35,7 +35,7 @@ as $$
         where r.tags @> of_budget.tag
             and (of_budget.key_id is null or r.key_id = of_budget.key_id)
         union all
-        -- Recorded, and pending: pending_spending() has it.
+        -- Subtracts pending rows, which pending_spending() counts.
         select p.model, -p.cost_usd, -p.prompt_tokens - p.completion_tokens
         from unsummed h
         join usage_pending p on p.project_id = of_budget.project_id and p.at >= h.begins and p.at < h.ends
@@ -52,4 +52,4 @@ as $$
 $$;
 
 comment on function summed_tagged_spending(budgets, timestamptz, timestamptz) is
-    'What requests that a budget with a tag concerns have cost between the beginnings of two quarters of an hour, in its unit, without what is pending: from usage_sums_by_tag, and from records where that is cut or lacks tags.';
+    'The cost of the requests that match a budget with a tag between the beginnings of two quarters of an hour, in its unit, without pending usage: from usage_sums_by_tag, and from records for partial hours and hours that lack tags.';

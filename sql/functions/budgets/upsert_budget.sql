@@ -43,7 +43,7 @@ begin
             where b.id = put_id
                 and (b.amount, b.time_zone, b.enforced) is distinct from (of_amount, in_zone, true);
         end if;
-        -- Its periods already count every record.
+        -- The budget's periods already count every record.
         if previous_zone = in_zone or not is_enforced then
             return put_id;
         end if;
@@ -54,4 +54,4 @@ end;
 $$;
 
 comment on function upsert_budget(bigint, text, numeric, text, bigint, text, jsonb, text, boolean) is
-    'Sets a budget whose values and owner were checked (null: the organization, for all that is spent), and returns its id. One that is not enforced leaves an enforced one as it is.';
+    'Sets a budget whose values and owner were validated (null: the organization, for all spending), and returns its id. A budget that is not enforced does not change an enforced one.';

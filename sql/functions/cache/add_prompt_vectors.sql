@@ -11,18 +11,18 @@ returns void
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
--- As in store_cached_responses.
+-- As in store_cached_responses().
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
-    -- By place; null where the vector has no prompt any more.
+    -- By position; null if the prompt of the vector no longer exists.
     prompts text[];
 begin
     perform set_config('synchronous_commit', 'off', true);
 
-    -- Locked, in the order of store_prompts, so that what is purged or replaced meanwhile stays so.
+    -- Locks the prompts in the order of store_prompts(), so that prompts that are purged or replaced meanwhile are not restored.
     with waiting as materialized (
         select x.entry_id, x.project_id, x.context_hash, x.normalized_hash, x.prompt
         from cache_prompts x

@@ -27,7 +27,7 @@ begin
             using large.entries;
         exception
             when undefined_table then
-                -- The lists were rebuilt or dropped at the same time. The entry is still found by an exact match.
+                -- The lists were rebuilt or dropped at the same time. An exact match still finds the entry.
                 null;
         end;
     end loop;

@@ -6,13 +6,13 @@ as $$
 declare
     begun bigint;
 begin
-    -- Concurrent calls queue here, and the second finds the first one's lists.
+    -- Concurrent calls queue here, and the second one finds the lists of the first.
     select g.lists into begun from cache_groups g where g.group_key = of_group and g.space_id = in_space for update;
     if not found or begun is not null then
         return begun;
     end if;
     begun := create_cache_lists();
-    -- Includes the prompts that were compared directly until now, because a group with lists is searched through them only.
+    -- Includes the prompts that were compared directly until now, because a group with lists is searched only through its lists.
     execute format(
         $query$
         with moved as (

@@ -32,4 +32,4 @@ as $$
     ) p;
 $$;
 
-comment on function cache_stats(bigint) is 'What a project has in its cache: entries and their stored bytes, prompts and vectors.';
+comment on function cache_stats(bigint) is 'The contents of a project''s cache: entries and their stored bytes, prompts and vectors.';

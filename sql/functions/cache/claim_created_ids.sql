@@ -17,4 +17,4 @@ as $$
     on conflict do nothing;
 $$;
 
-comment on function claim_created_ids(bigint, text, text[]) is 'Claims what the provider has created for a request, such as a response and its items, for the request''s project, for longer than providers store it: 30 days, and conversations without end. What another project has claimed stays its own: a response may repeat an id that its request named.';
+comment on function claim_created_ids(bigint, text, text[]) is 'Claims the ids of objects that the provider has created for a request, such as a response and its items, for the request''s project, for longer than providers store them: 30 days, and conversations without end. An id that another project has claimed stays that project''s: a response may repeat an id that its request named.';

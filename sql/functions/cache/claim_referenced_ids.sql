@@ -13,11 +13,11 @@ declare
             and not exists (select from stored_objects k where k.id = named.id and split_part(k.provider, '/', 1) = of_provider)
     );
 begin
-    -- Projects that name an unknown id at once take turns. The locks are few, because one body may name thousands of ids.
+    -- Projects that name an unknown id at the same time take turns. There are only 64 locks, because one body may name thousands of ids.
     perform pg_advisory_xact_lock(hashtext('model_proxy claimed id'), turn)
     from (select distinct hashtext(named.id) & 63 as turn from unnest(unclaimed) as named (id) order by turn) as turns;
     insert into stored_objects (project_id, id, collection, provider)
-    -- The key with which it was created is unknown.
+    -- The key that created the object is unknown.
     select of_project, named.id, 'references', of_provider || '/'
     from unnest(unclaimed) as named (id)
     where not exists (select from stored_objects k where k.id = named.id and split_part(k.provider, '/', 1) = of_provider)
@@ -36,4 +36,4 @@ begin
 end;
 $$;
 
-comment on function claim_referenced_ids(bigint, text, boolean, text[]) is 'Returns those ids that the project may not name to the provider: what another project has claimed and, under a key that projects share, what this one has not claimed. With a key of its own, a project claims what it names first; of several that name it at once, one does.';
+comment on function claim_referenced_ids(bigint, text, boolean, text[]) is 'Returns the ids that the project may not name to the provider: those that another project has claimed and, under a key that projects share, those that this project has not claimed. With a key of its own, a project claims the ids that it names first; if several projects name an id at the same time, one of them claims it.';

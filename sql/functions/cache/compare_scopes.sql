@@ -12,7 +12,7 @@ as $$
             and r.asked_id is not null
             and r.status < 400
         order by r.recorded_at desc
-        -- A busy project's last hours tell as much, and in less than a second.
+        -- The last hours of a busy project are representative, and are read in less than a second.
         limit 200000
     ),
     circles as (
@@ -39,4 +39,4 @@ as $$
 $$;
 
 comment on function compare_scopes(bigint) is
-    'The hits of a project''s last week under each cache_scope: requests that an identical request in the same scope preceded. At most the newest 200,000 requests are read.';
+    'The hits of a project''s last week under each cache_scope: requests that follow an identical request in the same scope. At most the newest 200,000 requests are read.';

@@ -1,7 +1,7 @@
 create or replace function count_vectors(of_project bigint) returns bigint
 language plpgsql
 stable
--- In a distributed database, row security is not available, so the function checks access itself.
+-- A distributed database has no row security, so the function checks access itself.
 security definer
 set search_path = model_proxy, pg_temp
 as $$

@@ -6,10 +6,10 @@ as $$
 declare
     lists bigint := nextval('cache_lists_numbers');
 begin
-    -- A table for each large group, rather than one index of pgvector for all with iterative scans: of 100,000 prompts of one pattern, HNSW finds
-    -- as many (46 of 199, here 44), takes twenty times as long to build, three times to store into and twice to look up; IVFFlat finds fewer
-    -- (37); and either takes 50 ms for a group of twenty among them, which is what most groups are. The embedded database has no HNSW.
-    -- Nothing is deleted from lists, so there is nothing to vacuum. They are rebuilt or dropped as a whole.
+    -- Each large group has its own table, instead of one pgvector index for all groups with iterative scans. Of 100,000 prompts of one
+    -- pattern, HNSW finds as many (46 of 199, here 44), but takes twenty times as long to build, three times to store into and twice to
+    -- search. IVFFlat finds fewer (37). Either takes 50 ms for a group of twenty among them, and most groups are that small. The embedded
+    -- database has no HNSW. Lists need no vacuum, because nothing is deleted from them: they are rebuilt or dropped as a whole.
     execute format('create table cache_lists_%s (entry_id bigint not null, code bit(512) not null) with (autovacuum_enabled = false)', lists);
     execute format('comment on table cache_lists_%s is %L', lists, 'Codes of the prompts of one group that is too large to compare them all; see cache_groups.lists.');
     return lists;

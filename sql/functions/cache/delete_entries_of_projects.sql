@@ -10,7 +10,7 @@ begin
     using gone g
     where e.project_id = g.id;
 
-    -- A foreign key has deleted these, but in a distributed database.
+    -- A foreign key has deleted these rows, except in a distributed database.
     for gone_id in select g.id from gone g
     loop
         delete from cached_vectors v where v.project_id = gone_id;
@@ -20,5 +20,5 @@ begin
 end;
 $$;
 
--- Checking a foreign key would take a seventh of the time of storing a response. store_cached_responses() locks the project anyway.
-comment on function delete_entries_of_projects() is 'Deletes the cache entries of deleted projects, and what else of theirs no foreign key has deleted.';
+-- A foreign key check would take a seventh of the time of storing a response. store_cached_responses() locks the project anyway.
+comment on function delete_entries_of_projects() is 'Deletes the cache entries of deleted projects, and their other rows that no foreign key has deleted.';

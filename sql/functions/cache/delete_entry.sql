@@ -11,4 +11,4 @@ as $$
     ));
 $$;
 
-comment on function delete_entry(bigint, text) is 'Deletes the cache entry of a request, given by its hex hash: the hook refused it.';
+comment on function delete_entry(bigint, text) is 'Deletes the cache entry of a request that the hook rejected. The request is given by its hex hash.';

@@ -6,7 +6,7 @@ as $$
 declare
     known bigint[];
 begin
-    -- A text search first: most responses do not contain the id at all.
+    -- Searches the text first, because most responses do not contain the id at all.
     known := array(
         select e.id
         from cache_entries e
@@ -14,7 +14,7 @@ begin
             and e.endpoint = 'responses'
             and (
                 e.response_id = delete_response_entries.response_id
-                -- Sealed responses are no JSON, and have no readable id.
+                -- Sealed responses are not JSON, and have no readable id.
                 or case when strpos(e.response, delete_response_entries.response_id) > 0 then e.response::json ->> 'id' end
                     = delete_response_entries.response_id
             )

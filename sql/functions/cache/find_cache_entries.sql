@@ -35,7 +35,7 @@ begin
         order by e.id desc
         limit 50000
     ),
-    -- Checked once for each key.
+    -- Access is checked once per key.
     readable as materialized (
         select s.key_id, s.log_content
         from (select distinct n.key_id, n.log_content from newest n) s
@@ -53,4 +53,4 @@ end;
 $$;
 
 comment on function find_cache_entries(bigint, text, integer, text, text, bigint, text, timestamptz, bigint) is
-    'Cache entries whose question has a part, newest first, with the question''s beginning, among the newest 50,000 before a given one: those that may_read_texts() lets the current user read. Sealed ones are returned without this check; the caller opens them and looks for the part. Raises for viewers.';
+    'Cache entries whose question contains a text, newest first, with the beginning of the question, among the newest 50,000 before a given one: those that may_read_texts() lets the current user read. Sealed entries are returned without checking the text; the caller decrypts and searches them. Raises for viewers.';

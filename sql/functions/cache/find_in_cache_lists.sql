@@ -5,17 +5,18 @@ as $$
 declare
     nearest bigint[];
 begin
-    -- Of lists, that are compared: anything more similar than a useful threshold lies in the first two or three. Set here, since only a
-    -- superuser may set an extension's parameter in a function's head before the extension is loaded, as a restored dump would.
+    -- The number of lists that are compared. A prompt that exceeds a useful threshold is in the first two or three. The setting is made
+    -- here, because only a superuser may set an extension's parameter in a function definition before the extension is loaded, as when a
+    -- dump is restored.
     perform set_config('ivfflat.probes', '4', true);
-    -- Planned at each call, because it names a table: therefore kept as short as possible.
+    -- Each call plans this statement, because it names a table, so the statement is as short as possible.
     execute format('select array(select g.entry_id from cache_lists_%s g order by g.code <~> $1 limit 20)', lists)
     into nearest
     using vector_sign_code(asked);
     return nearest;
 exception
     when undefined_table then
-        -- The lists were rebuilt or dropped since the group was read: treated as if nothing similar existed.
+        -- The lists were rebuilt or dropped since the group was read. The caller then finds nothing similar.
         return null;
 end;
 $$;

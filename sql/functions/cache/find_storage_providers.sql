@@ -14,4 +14,4 @@ as $$
     order by count(*) desc, k.provider;
 $$;
 
-comment on function find_storage_providers(bigint, text, text[]) is 'With which of the project''s keys for the provider these objects were made, as in stored_objects, the one with the most of them first; no row for what was not made through the proxy.';
+comment on function find_storage_providers(bigint, text, text[]) is 'The provider keys with which these objects of the project were created, in the form of stored_objects.provider, the one with the most objects first; no row for objects that were not created through the proxy.';

@@ -8,7 +8,7 @@ as $$
     from stored_objects k
     where k.project_id = of_project
         and k.id = object_id
-        -- Of Anthropic's files, most that can be downloaded were made by a tool: an answer named them.
+        -- Most downloadable files of Anthropic were created by a tool: the project claimed their ids from a response.
         and (
             k.collection = of_collection
             or of_collection = 'anthropic_files'

@@ -15,8 +15,8 @@ as $$
 #variable_conflict use_column
 begin
     return query
-    -- The limit makes this an index scan per name, whatever the planner's estimate of the table's size. Expiry is checked later,
-    -- because a plan made while the table was empty would walk a whole project through the index by expiry.
+    -- The limit forces an index scan per name, whatever table size the planner estimates. Expiry is checked later, because a plan made
+    -- while the table was empty would scan a whole project through the index on expiry.
     select asked.at::integer - 1, found.vector, found.prompt_tokens, found.response_model, found.created_at, found.expires_at
     from unnest(by_names) with ordinality as asked (name, at)
     cross join lateral (
@@ -32,4 +32,4 @@ end;
 $$;
 
 comment on function find_vectors(bigint, bytea[], integer) is
-    'The project''s vectors of these names, each with the place of its name, counted from 0. Null: max_age_seconds (any).';
+    'The project''s vectors of these names, each with the position of its name, counted from 0. Null: max_age_seconds (any).';

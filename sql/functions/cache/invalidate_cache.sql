@@ -18,7 +18,7 @@ declare
     owner_id bigint := require_cache_right(project, 'purge');
     is_whole constant boolean :=
         coalesce(entry_id::text, of_model, of_namespace, older_than_seconds::text, of_key::text, of_user) is null;
-    -- Vectors have neither a model nor a namespace, and their age alone is no reason to delete them.
+    -- Vectors have no model and no namespace, and their age alone is no reason to delete them.
     is_for_vectors constant boolean :=
         coalesce(entry_id::text, of_model, of_namespace) is null and (is_whole or coalesce(of_key::text, of_user) is not null);
     oldest constant timestamptz := now() - make_interval(secs => older_than_seconds);
@@ -32,8 +32,9 @@ begin
         raise exception 'this project has no such key' using errcode = 'no_data_found';
     end if;
     if not dry_run then
-        -- Redis cannot be reached from here: a new generation hides every copy there, and aliases of wordings. Entries that stay are read
-        -- from here again. It comes first: responses that are being stored are waited for, and chosen from, and any later ones are kept out.
+        -- Redis cannot be reached from here. A new generation invalidates all copies and aliases there; entries that stay are read from the
+        -- database again. The update comes first: it waits for responses that are being stored, so that they can be chosen below, and later
+        -- ones are rejected.
         update projects p set cache_generation = p.cache_generation + 1 where p.id = owner_id;
     end if;
     if is_for_vectors then

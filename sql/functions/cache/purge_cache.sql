@@ -7,8 +7,8 @@ declare
     owner_id bigint := require_cache_right(project, 'purge');
     purged bigint;
 begin
-    -- Redis cannot be reached from here: a new generation hides every copy there, and they expire by themselves. It also keeps
-    -- out responses that are still being stored.
+    -- Redis cannot be reached from here. A new generation invalidates all copies there until they expire, and rejects responses that are
+    -- still being stored.
     update projects p set cache_generation = p.cache_generation + 1 where p.id = owner_id;
     perform delete_vectors(owner_id, null);
     delete from cache_verdicts v where v.project_id = owner_id;

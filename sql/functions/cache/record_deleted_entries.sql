@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 begin
-    -- Of entries alone: what deletes vectors counts them, since a distributed table can have no trigger.
+    -- Counts entries only. Functions that delete vectors count them, because a distributed table cannot have triggers.
     insert into cache_size_changes (project_id, kind, test, entries, bytes)
     select g.project_id, 'answers', g.test, -count(*), -sum(g.bytes)
     from gone g
@@ -13,4 +13,4 @@ begin
 end;
 $$;
 
-comment on function record_deleted_entries() is 'Notes deleted entries in cache_size_changes.';
+comment on function record_deleted_entries() is 'Records deleted entries in cache_size_changes.';

@@ -7,7 +7,7 @@ as $$
 declare
     registered_id integer;
 begin
-    -- Two proxies that start at once run this one after the other.
+    -- Two proxies that start at the same time take turns.
     perform pg_advisory_xact_lock(hashtext('model_proxy register_embedding_space'));
     select s.id into registered_id
     from embedding_spaces s

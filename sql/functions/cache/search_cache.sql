@@ -30,10 +30,10 @@ returns table (
 language plpgsql
 stable
 set search_path = model_proxy, public, pg_temp
--- Settings of the function rather than the session: they hold behind PgBouncer and on every pooled connection.
--- Custom plans would be made for every call: a lookup of similar prompts would take five times as long.
+-- These are settings of the function, not of the session, so that they hold behind PgBouncer and on every pooled connection. Custom plans
+-- would be created for every call: a lookup of similar prompts would take five times as long.
 set plan_cache_mode = force_generic_plan
--- A plan made while a table was empty would scan all of it later, until it is analyzed: of 60,000 entries, for 44 ms in place of 1.4.
+-- A plan made while a table was empty would later scan the whole table until it is analyzed: 44 ms instead of 1.4 ms for 60,000 entries.
 set enable_seqscan = off
 set jit = off
 as $$
@@ -43,9 +43,8 @@ declare
     most_compared constant integer := 64;
     most_confirmed constant integer := 20;
 begin
-    -- Subqueries with a limit, or offset 0, ask only for what one index can tell, and nothing about expiry. Otherwise a plan made
-    -- while the table was empty would walk a whole project through the index by expiry. The other conditions apply to their
-    -- result.
+    -- Subqueries with a limit, or offset 0, have only conditions that one index decides, and none on expiry. Otherwise a plan made while
+    -- the table was empty would scan a whole project through the index on expiry. The other conditions apply to their result.
     return query
     select
         g.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'exact', null::double precision, e.response, e.provider, e.prompt_tokens,
@@ -65,8 +64,8 @@ begin
         return;
     end if;
 
-    -- Candidates come without their responses: of several, one at most is served. The newest few of equal name, because one of them may be
-    -- vetoed and the next not.
+    -- Candidates have no response, because at most one of them is served. There are up to five with the same hash, the newest first,
+    -- because one may be vetoed and the next not.
     return query
     select
         h.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'normalized', 1::double precision, null::text, e.provider, e.prompt_tokens,
@@ -90,7 +89,7 @@ begin
     left join lateral find_effective_verdict(h.project_id, h.context_hash, h.normalized_hash, h.normalized_hash) v on true
     where h.threshold is not null;
 
-    -- By the names of what a person called the same, however little similar. Most projects have nothing of the kind.
+    -- Finds prompts that a person judged the same by their hash, however low their similarity. Most projects have no such verdicts.
     if true = any (have_verdicts) then
         return query
         select
@@ -138,7 +137,7 @@ begin
             and v.verdict = 'same';
     end if;
 
-    -- Of vectors that are still to be made: whether there is anything to compare them with.
+    -- For vectors that are not computed yet: whether there is anything to compare them with.
     if cardinality(array_positions(vectors, null)) > cardinality(array_positions(space_ids, null)) then
         return query
         select
@@ -196,7 +195,7 @@ begin
             case when g.max_age_seconds is null then '-infinity' else now() - make_interval(secs => g.max_age_seconds) end as oldest,
             g.context_hash,
             g.normalized_hash,
-            -- Where few prompts have the anchor, they are compared; else the group is searched.
+            -- If few prompts share the anchor, they are compared; otherwise the group is searched.
             case when s.sharing <= most_compared then a.anchor_keys end as anchor_keys,
             case when s.sharing <= most_compared then null else k.group_key end as group_key,
             case when s.sharing <= most_compared then null else n.lists end as lists
@@ -206,7 +205,7 @@ begin
             project_id, context_hash, normalized_hash, space_id, vector, threshold, max_age_seconds, anchor_hash, at
         )
         cross join lateral (select hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key) k
-        -- Prompts of a release without anchors have their group's key instead.
+        -- Prompts of a release without anchors have the key of their group instead.
         left join lateral (
             select array[k.group_key, hashtextextended(encode(g.context_hash || g.anchor_hash, 'hex'), g.project_id)] as anchor_keys
         ) a on g.anchor_hash is not null
@@ -228,8 +227,8 @@ begin
         ) n on n.space_id = g.space_id
         where g.vector is not null
             and g.threshold is not null
-            -- Conversations differ in their earlier turns, so in most contexts nothing was stored yet; and most questions name something that
-            -- was never asked about.
+            -- Conversations differ in their earlier turns, so most contexts have no stored prompts; and most questions name something that
+            -- no stored prompt names.
             and case
                 when s.sharing is not null then s.sharing > 0
                 else n.lists is not null or (
@@ -242,8 +241,8 @@ begin
                 ) is not null
             end
     ),
-    -- The nearest few first, with the threshold outside: inside, it would be computed for every row. Codes give nearly the same
-    -- order as vectors, so vectors choose among the nearest twenty.
+    -- The nearest prompts are selected first, and the threshold is applied outside: inside, it would be computed for every row. Codes give
+    -- nearly the same order as vectors, so vectors are compared for the nearest twenty only.
     near as (
         select
             o.place, o.project_id, o.context_hash, o.normalized_hash, n.entry_id, n.prompt, n.other_hash, 1 - n.distance as similarity,

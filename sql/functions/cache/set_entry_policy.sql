@@ -3,7 +3,7 @@ language sql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
-    -- Another response may have replaced it since.
+    -- Checks the hash, because another response may have replaced it since.
     update cache_entries e
     set policy = with_policy
     where e.project_id = of_project
@@ -12,4 +12,4 @@ as $$
 $$;
 
 comment on function set_entry_policy(bigint, text, text, text) is
-    'Notes the version of the hook''s rules under which a cache entry has passed. It takes hex hashes, of the request and of the response that passed: a response that has taken its place is not meant. Null: with_policy (no hook was heard).';
+    'Records the version of the hook''s rules under which a cache entry was accepted. The entry is given by the hex hashes of its request and response: a response that has replaced it is not changed. Null: with_policy (no hook was heard).';

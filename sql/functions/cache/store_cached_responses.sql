@@ -29,19 +29,19 @@ language plpgsql
 volatile
 rows 50
 set search_path = model_proxy, pg_temp
--- As in admit: planning would cost more than running.
+-- As in admit(): planning would cost more than running.
 set plan_cache_mode = force_generic_plan
--- As in search_cache: to store beside 60,000 entries would take four times as long.
+-- As in search_cache(): storing beside 60,000 entries would take four times as long.
 set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
     kept record;
-    -- By place; null where nothing was stored, or where a later response to the same request was.
+    -- By position; null if nothing was stored, or if a later response to the same request was stored.
     entry_ids bigint[] := array_fill(null::bigint, array[cardinality(project_ids)]);
     replaces boolean := false;
 begin
-    -- A crash may lose the last moment's entries, which are then misses.
+    -- A crash may lose the entries of the last moment, which are then cache misses.
     perform set_config('synchronous_commit', 'off', true);
 
     for kept in
@@ -66,7 +66,8 @@ begin
                 g.response_id,
                 g.end_user,
                 sum(g.response_length) over (order by g.at) - g.response_length as response_start,
-                -- Row headers, hashes and index entries; the prompt, and its vector at two bytes a number: also one that comes later.
+                -- Row headers, hashes and index entries; the prompt; and its vector at two bytes per number, even if the vector is added
+                -- later.
                 300 + g.response_length + coalesce(octet_length(g.prompt) + 200, 0) + coalesce(
                     1024 + octet_length(g.vector) / 4,
                     (select 1024 + 2 * sp.dimensions from embedding_spaces sp where sp.id = g.space_id),
@@ -81,8 +82,8 @@ begin
                 completion_tokens, ttl_seconds, prompt, space_id, vector, policy, key_id, log_content, response_id, end_user, at
             )
         ),
-        -- Projects are locked, so that a purge runs entirely before or after. A project locked by another transaction is skipped, so
-        -- that it delays no other.
+        -- Projects are locked, so that a purge runs entirely before or after. A project that another transaction has locked is skipped, so
+        -- that it delays no other project.
         open_projects as materialized (
             select p.*
             from (select g.project_id from given g group by g.project_id order by g.project_id) wanted
@@ -122,7 +123,8 @@ begin
                 provider = excluded.provider,
                 prompt_tokens = excluded.prompt_tokens,
                 completion_tokens = excluded.completion_tokens,
-                -- Later than what it replaces, so that a reader who saw the former one notices; but not where the clock has stepped back.
+                -- Later than the replaced response, so that a reader of the former one notices; at most a second later, in case the clock
+                -- has stepped back.
                 created_at = least(
                     greatest(excluded.created_at, e.created_at + interval '1 ms'), excluded.created_at + interval '1 s'
                 ),
@@ -141,7 +143,7 @@ begin
                 e.test,
                 e.bytes,
                 e.xmax = 0 as is_new,
-                -- As they were before this statement. Null for an entry that another transaction has just stored, and counted.
+                -- The size before this statement; null for an entry that another transaction has just stored and counted.
                 case when e.xmax <> 0 then (select x.bytes from cache_entries x where x.id = e.id limit 1) end as former_bytes
         ),
         sized as (
@@ -175,7 +177,7 @@ begin
         where p.entry_id = s.entry_id
             and s.prompt is null;
     end if;
-    -- Entries that only the exact request finds end here.
+    -- Entries without a prompt are found by the exact request only.
     if cardinality(array_positions(prompts, null)) < cardinality(prompts) then
         perform store_prompts(entry_ids, project_ids, context_hashes, normalized_hashes, prompts, space_ids, vectors, anchor_hashes);
     end if;

@@ -12,13 +12,13 @@ returns void
 language plpgsql
 volatile
 set search_path = model_proxy, public, pg_temp
--- As in admit: planning would cost more than running.
+-- As in admit(): planning would cost more than running.
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-    -- Groups up to about this size are compared exactly, through a btree, at no more cost than with lists. Every sixteenth prompt
-    -- is counted: most stores count nothing, and small groups have no counter.
+    -- Groups up to about this size are compared exactly, through a B-tree, at no more cost than with lists. Every sixteenth prompt is
+    -- counted: most calls count nothing, and small groups have no counter.
     sampled_group_size constant integer := 512 / 16;
     to_lists bigint[];
 begin
@@ -38,7 +38,7 @@ begin
         where g.entry_id is not null
             and g.prompt is not null
     ),
-    -- How each prompt was stored before, and whether its group is large by now.
+    -- How each prompt was stored before, and whether its group is large now.
     placed as materialized (
         select
             l.entry_id,
@@ -46,7 +46,7 @@ begin
             l.context_hash,
             l.normalized_hash,
             l.prompt,
-            -- While its vector is being made, a text that is stored again keeps the former one.
+            -- A prompt that is stored again keeps its former vector until the new one is computed.
             case when l.vector is not null or b.is_same then l.space_id end as space_id,
             coalesce(l.vector::halfvec, case when b.is_same then b.embedding end) as embedding,
             l.group_key,
@@ -61,7 +61,7 @@ begin
             end as in_lists,
             b.in_lists and b.is_same as is_in_place
         from (select g.*, hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key from given g) l
-        -- Limits make these index scans, whatever the planner's estimate of the table's size.
+        -- The limits force index scans, whatever table size the planner estimates.
         cross join lateral (
             select x.created_at, x.expires_at
             from cache_entries x
@@ -130,4 +130,4 @@ end;
 $$;
 
 comment on function store_prompts(bigint[], bigint[], bytea[], bytea[], text[], integer[], text[], bytea[]) is
-    'The second half of store_cached_responses(): stores or replaces the prompts by which entries are also found. The lists have one item per entry. A null entry or prompt is passed over. A space without a vector: it comes later.';
+    'The second half of store_cached_responses(): stores or replaces the prompts by which entries are also found. The lists have one item per entry. A null entry or prompt is skipped. A space without a vector: the vector is added later.';

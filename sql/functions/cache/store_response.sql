@@ -32,7 +32,7 @@ begin
         end_user = excluded.end_user,
         item_ids = excluded.item_ids,
         unfinished = excluded.unfinished
-    -- A repeated hit is not written each time.
+    -- A repeated hit is written at most once a day.
     where k.input is distinct from excluded.input
         or k.unfinished
         or k.previous_id is distinct from excluded.previous_id

@@ -18,11 +18,11 @@ set search_path = model_proxy, pg_temp
 as $$
 declare
     most_seconds integer;
-    -- Of the project's vectors, as they were before: what was there, and its size.
+    -- Names and sizes of those vectors that the project had before this call.
     former_names bytea[];
     former_bytes integer[];
 begin
-    -- The project is locked, so that a purge runs entirely before or after. It is skipped if another transaction has locked it.
+    -- The project is locked, so that a purge runs entirely before or after. If another transaction has locked it, nothing is stored.
     select least(pl.max_cache_ttl_seconds, case when for_test then 86400 end)
     into most_seconds
     from projects p
@@ -63,7 +63,7 @@ begin
                 name, length, prompt_tokens, response_model, at
             )
         ) given
-        -- In a fixed order, so that two batches with common inputs wait for each other rather than deadlock.
+        -- A fixed order makes two batches with common inputs wait for each other instead of deadlocking.
         order by given.name
         on conflict (project_id, name) do update
         set vector = excluded.vector,

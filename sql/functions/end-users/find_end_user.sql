@@ -1,6 +1,6 @@
 create or replace function find_end_user(project text, of_user text) returns setof end_user_data
 language plpgsql
--- So that it is called like a change: under its own check, since the role that reads for the dashboard sees not all of this.
+-- Volatile, so that it is called like a change and checks access itself: the dashboard's role cannot read all of these tables.
 volatile
 set search_path = model_proxy, pg_temp
 as $$

@@ -8,11 +8,11 @@ declare
     found_data constant end_user_data[] := array(select f from find_end_user(project, of_user) f);
 begin
     if not dry_run then
-        -- As in invalidate_cache(): hides copies, and keeps out what is being stored.
+        -- As in invalidate_cache(): invalidates copies, and rejects responses that are being stored.
         update projects p set cache_generation = p.cache_generation + 1 where p.id = owner_id;
         perform audit(
             'end_user.forgotten', owner_id, 'proj_' || owner_id,
-            -- Not whom, nor a hash of it, which can be guessed: the log outlives what is deleted.
+            -- Omits the end user and any hash of the name, which can be guessed, because the log outlives the deleted data.
             coalesce((select jsonb_object_agg(f.id, f.items) from unnest(found_data) f), '{}')
         );
     end if;

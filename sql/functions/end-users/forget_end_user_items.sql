@@ -16,7 +16,7 @@ begin
     end if;
     perform set_config('synchronous_commit', 'off', true);
     if of_kind in ('answer', 'vector', 'verdict') then
-        -- As in invalidate_cache(), with each batch: what was still there until now may have been copied anew.
+        -- As in invalidate_cache(), with each batch: rows that still existed may have been copied again.
         update projects p set cache_generation = p.cache_generation + 1 where p.id = owner_id;
     end if;
 

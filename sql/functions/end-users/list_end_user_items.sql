@@ -18,7 +18,7 @@ returns table (
     record jsonb
 )
 language plpgsql
--- So that it is called like a change: under its own check, since the role that reads for the dashboard sees not all of this.
+-- Volatile, so that it is called like a change and checks access itself: the dashboard's role cannot read all of these tables.
 volatile
 set search_path = model_proxy, pg_temp
 as $$

@@ -6,7 +6,7 @@ as $$
 declare
     removed integer;
 begin
-    -- Nobody adds to these sums meanwhile.
+    -- The lock keeps roll_up_usage() from adding to these sums.
     perform pg_advisory_xact_lock(hashtext('model_proxy roll_up_usage'));
     with gone as (
         delete from usage_sums_by_tag t
@@ -15,8 +15,8 @@ begin
             and t.tags ->> 'user_id' = of_user
         returning t.*
     ),
-    -- Added to the sums with the other tags, of the project and of all projects together, and subtracted from the latter's with the tag. Rows
-    -- without other tags are in the sums without tags.
+    -- Adds the amounts to the sums with the remaining tags, of the project and of all projects together, and subtracts them from the sums
+    -- of all projects with the tag. Rows without other tags are already in the sums without tags.
     moved as (
         insert into usage_sums_by_tag as s
         select

@@ -17,7 +17,7 @@ begin
         )
             using errcode = 'invalid_parameter_value';
     end if;
-    -- One at a time per project, so that they stay that few.
+    -- One insert at a time per project, so that the maximum holds.
     perform 1 from projects p where p.id = owner_id for no key update;
     if (select count(*) from webhooks w where w.project_id = owner_id) >= most then
         raise exception 'project % has % webhooks already', quote_for_message(project), most

@@ -52,4 +52,4 @@ as $$
 $$;
 
 comment on function claim_deliveries(integer) is
-    'Takes the next due delivery of up to that many addresses; no other process gets deliveries of these addresses for a minute, or until record_delivery_result().';
+    'Claims the next due delivery of up to that many webhooks; no other process gets deliveries of these webhooks for a minute, or until record_delivery_result().';

@@ -24,7 +24,7 @@ as $$
                 and e.once = c.key_type || ':' || c.month || ':' || t.percent
         );
 
-    -- A week before, or when a tenth of a short life is left.
+    -- A week before the expiry, or when a tenth of a shorter lifetime is left.
     select raise_event(
         k.project_id, 'api_key.expiring',
         jsonb_build_object('key_id', 'key_' || k.id, 'name', k.name, 'prefix', k.prefix, 'expires_at', k.expires_at),
@@ -44,4 +44,4 @@ as $$
 $$;
 
 comment on function raise_due_events() is
-    'Raises what no change raises by itself: a month''s quota used up to 80 or 100 percent, a key that soon expires. Idempotent, and may run in several processes at once.';
+    'Raises the events that depend on time: 80 or 100 percent of a monthly quota used, a key that expires soon. Idempotent; several processes may run it at the same time.';

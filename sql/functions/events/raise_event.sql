@@ -17,4 +17,4 @@ as $$
 $$;
 
 comment on function raise_event(bigint, text, jsonb, text) is
-    'Records an event of a project, which is delivered to the project''s webhooks once this transaction commits. An event with a once is raised a single time for this project and kind. The payload must hold no prompt and no key.';
+    'Records an event of a project, which is delivered to the project''s webhooks once this transaction commits. An event with a value of once is raised a single time for this project and kind. The payload must not contain a prompt or a key.';

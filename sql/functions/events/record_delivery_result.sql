@@ -4,14 +4,14 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    -- Ten hours in all.
+    -- Ten hours in total.
     waits constant interval[] := array[
         '5 seconds', '1 minute', '5 minutes', '30 minutes', '1 hour', '2 hours', '3 hours', '3 hours 24 minutes'
     ]::interval[];
     is_delivered constant boolean := failure is null;
     of_webhook bigint := (select d.webhook_id from event_deliveries d where d.id = of_delivery);
 begin
-    -- An address is locked before its deliveries, as where they are claimed, and where it is removed.
+    -- The webhook is locked before its deliveries, as in the functions that claim deliveries and remove webhooks.
     update webhooks w
     set busy_until = now(),
         disabled_at = case when response_status = 410 then now() else w.disabled_at end
@@ -21,7 +21,8 @@ begin
     set status = response_status,
         problem = left(failure, 200),
         delivered_at = case when is_delivered then now() else d.delivered_at end,
-        -- Up to a tenth later, so that what failed together is not tried together. None after the last.
+        -- Up to a tenth later, so that deliveries that failed together are not retried together. The last failure schedules no further
+        -- attempt.
         not_before = case when not is_delivered then now() + waits[d.attempts] * (1 + random() / 10) end
     where d.id = of_delivery;
 

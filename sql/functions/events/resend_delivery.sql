@@ -7,7 +7,7 @@ declare
     owner_id bigint := require_project_role(project, 'member');
     to_webhook bigint;
 begin
-    -- Somebody who sends again thinks that the address is there again. It is locked before its deliveries, as in record_delivery_result().
+    -- A manual resend enables the webhook again. It is locked before its deliveries, as in record_delivery_result().
     update webhooks w
     set disabled_at = null
     from event_deliveries d

@@ -38,7 +38,7 @@ as $$
         join cache_prompts c on c.entry_id = e.id
         where p.semantic_judge_model <> ''
             and case when d.is_review then p.semantic_verify_ratio > 0 else p.semantic_judge = 'learn' and p.semantic_policy = 'judged' end
-            -- Still the pair that was queued.
+            -- The entry still has the question that was queued.
             and c.context_hash = d.context_hash
             and c.normalized_hash in (d.one_hash, d.other_hash)
             and c.expires_at > now()
@@ -70,4 +70,4 @@ as $$
 $$;
 
 comment on function claim_judgements(integer) is
-    'Takes up to that many queued pairs for two minutes, with what is needed to ask the judge: settle_judgement() ends one, requeue_judgements() puts it back. Pairs that the project does not want judged any more, or without an entry, leave the queue.';
+    'Claims up to that many queued pairs for two minutes, with the data for calling the judge: settle_judgement() ends a claim, requeue_judgements() returns the pair to the queue. Pairs whose project has turned the judge off, or without an entry, are removed.';

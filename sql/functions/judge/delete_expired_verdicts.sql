@@ -14,7 +14,7 @@ begin
         limit max_rows
         for update skip locked
     ),
-    -- Verdicts are kept as long as an entry of one of the two questions.
+    -- A verdict lasts as long as any cache entry of its two questions.
     weighed as materialized (
         select d.*, kept.expires_at as kept_until
         from due d
@@ -50,4 +50,4 @@ end;
 $$;
 
 comment on function delete_expired_verdicts(integer) is
-    'Deletes up to that many verdicts that have expired and have no entry, as many semantic hits older than a week, and what has been queued for the judge for a day; returns the greatest number. Fewer than max_rows means that none are left.';
+    'Deletes up to that many verdicts that have expired and have no entry, as many semantic hits older than a week, and as many pairs that have been queued for the judge for a day; returns the greatest number. Fewer than max_rows means that none are left.';

@@ -24,7 +24,7 @@ as $$
         order by v.given_at desc, format_verdict_id(v) desc
         limit page_size
     ) p
-    -- Wordings, where an entry has them that the current user may read.
+    -- Adds the questions, if an entry has them and the current user may read them.
     left join lateral find_question_text(p.project_id, p.context_hash, p.one_hash) one on true
     left join lateral find_question_text(p.project_id, p.context_hash, p.other_hash) other on p.other_hash <> p.one_hash
     order by p.given_at desc, p.verdict_id desc;

@@ -2,7 +2,7 @@ create or replace function queue_judgements(pairs json) returns void
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
--- As in admit: planning would cost more than running.
+-- As in admit(): planning would cost more than running.
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
@@ -33,7 +33,7 @@ begin
         join cache_prompts c on c.entry_id = e.id
         where c.context_hash = g.context_hash
             and c.prompt <> g.asked
-            -- A review checks again what only the judge has decided.
+            -- A review covers only pairs that the judge alone has decided.
             and not exists (
                 select
                 from cache_verdicts v

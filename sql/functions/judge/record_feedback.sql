@@ -42,8 +42,8 @@ begin
         return 'gone';
     end if;
 
-    -- Redis cannot be reached from here: aliases there were made under an earlier generation, and become invalid. It also
-    -- tells lookups that there are verdicts.
+    -- Redis cannot be reached from here. A new generation invalidates aliases there, which were created under an earlier one, and makes
+    -- lookups search for verdicts.
     update projects p set verdict_generation = p.verdict_generation + 1 where p.id = of_project;
     if given = 'wrong' and hit.reason <> 'undecided' and not hit.is_shadow then
         perform raise_event(
@@ -57,4 +57,4 @@ end;
 $$;
 
 comment on function record_feedback(bigint, text, text, bytea[]) is
-    'Stores a person''s verdict (wrong or right) about the semantic hit or near miss of this request. wrong keeps the pair apart from the next request on, in every context; right serves one for the other, in theirs. It concerns hits whose semantic_hits.scope_hash is one of within_scopes, and holds within that scope. Null: within_scopes (any: for members and operators). Returns noted; unknown when no such hit is known; gone when its entry is no longer stored, and so is not served any more.';
+    'Stores a person''s verdict (wrong or right) on the semantic hit or near miss of this request. wrong separates the pair from the next request on, in every context; right serves one for the other, in their context. It applies to hits whose semantic_hits.scope_hash is one of within_scopes, and within that scope. Null: within_scopes (any: for members and operators). Returns noted; unknown if there is no such hit; gone if its entry is no longer stored, and so is not served any more.';

@@ -2,7 +2,7 @@ create or replace function record_semantic_hits(hits json) returns void
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
--- As in admit: planning would cost more than running.
+-- As in admit(): planning would cost more than running.
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
@@ -16,7 +16,7 @@ begin
     select distinct on (g.project_id, g.request_id, g.scope_hash)
         g.project_id, g.request_id, g.asked_hash, g.entry_hash, g.reason, g.similarity, g.is_shadow, g.prompt_tokens, g.completion_tokens,
         g.saved_usd, g.difference,
-        -- Wordings sealed before the setting was turned off are dropped.
+        -- Omits questions that were sealed before the setting was turned off.
         case when coalesce(k.log_content, p.log_content) = 'sealed' then g.sealed_wording end,
         g.key_id,
         g.end_user,

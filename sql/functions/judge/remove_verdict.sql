@@ -15,7 +15,7 @@ begin
     if not found then
         raise exception 'there is no verdict %', quote_for_message(verdict_id) using errcode = 'no_data_found';
     end if;
-    -- As in record_feedback(): aliases in Redis may rest on it.
+    -- As in record_feedback(): aliases in Redis may depend on the verdict.
     if removed.verdict = 'same' then
         update projects p set verdict_generation = p.verdict_generation + 1 where p.id = owner_id;
     end if;

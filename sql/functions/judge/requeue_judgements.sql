@@ -11,7 +11,7 @@ begin
         attempts = case when counts_attempt then q.attempts else q.attempts - 1 end
     where q.id = queued_id;
 
-    -- Of the project's other pairs, those that are not locked.
+    -- The project's other pairs, except those that are locked.
     update judge_queue q
     set not_before = until
     where q.id = any (array(
@@ -26,4 +26,4 @@ end;
 $$;
 
 comment on function requeue_judgements(bigint, bigint, boolean, integer) is
-    'Puts back a pair from claim_judgements(), and delays all pairs of its project by that many seconds. Without counts_attempt, the claim does not count as an attempt.';
+    'Returns a pair from claim_judgements() to the queue, and delays all pairs of its project by that many seconds. Without counts_attempt, the claim does not count as an attempt.';

@@ -21,7 +21,7 @@ begin
     on conflict (project_id, day) do update
     set pairs = s.pairs + 1,
         usd = s.usd + excluded.usd
-    -- Checked again after waiting for the row.
+    -- The limit is checked again after waiting for the row.
     where s.usd + excluded.usd <= (select p.semantic_judge_daily_usd from projects p where p.id = of_project)
     returning s.day into reserved;
     if reserved is null and asking.has_budgets then
@@ -32,4 +32,4 @@ end;
 $$;
 
 comment on function reserve_judgement(bigint, numeric) is
-    'Reserves what a call to the judge may cost from its budget of the day (UTC) and the project''s budgets, and returns that day. settle_judgement() gives back the excess. Null: result (too little is left, and nothing was reserved).';
+    'Reserves the upper bound of the cost of a call to the judge, in the judge''s budget of the day (UTC) and in the project''s budgets, and returns that day. settle_judgement() releases the excess. Null: result (too little is left, and nothing was reserved).';

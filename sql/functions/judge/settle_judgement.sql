@@ -37,7 +37,7 @@ begin
     ) then
         return;
     end if;
-    -- As with a person's verdict: aliases in Redis become invalid.
+    -- As with a person's verdict: invalidates aliases in Redis.
     if source = 'review' and verdict = 'different' then
         update projects p set verdict_generation = p.verdict_generation + 1 where p.id = of_project;
     end if;

@@ -41,4 +41,4 @@ as $$
 $$;
 
 comment on function similarity_histogram(bigint) is
-    'A project''s last week by similarity, in hundredths from 0.50 on: semantic hits, near misses, what they saved or would have saved, and pairs with a verdict of a person, or else of the judge.';
+    'A project''s last week by similarity, in hundredths from 0.50 on: semantic hits, near misses, their actual or possible savings, and pairs with a verdict of a person, or else of the judge.';

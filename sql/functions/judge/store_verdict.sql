@@ -19,7 +19,7 @@ as $$
         insert into cache_verdicts as v (project_id, context_hash, one_hash, other_hash, source, verdict, expires_at, similarity, difference, end_users)
         select
             of_project, of_context, least(asked_hash, entry_hash), greatest(asked_hash, entry_hash), by_source, given,
-            -- It holds in contexts that come later, too.
+            -- A person's verdict different also applies in later contexts.
             case when by_source = 'person' and given = 'different' then greatest(until, now() + interval '1 year') else until end,
             at_similarity, by_difference, of_users
         from projects p

@@ -15,7 +15,7 @@ begin
             using errcode = 'no_data_found';
     end if;
     update users u set password_hash = accept_invitation.password_hash where u.id = invited;
-    -- Sessions opened with the old password end.
+    -- Ends sessions that were opened with the old password.
     delete from sessions s where s.user_id = invited;
     perform audit('invite.accepted', null, 'user_' || invited);
     return invited;

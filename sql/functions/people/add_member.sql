@@ -14,7 +14,7 @@ begin
     perform require_project_role(project, 'owner');
     select u.id into known from users u where u.email = lower(btrim(member_email));
     if known is null then
-        -- Whoever owns a project may invite to it: the new user sees nothing else.
+        -- A project owner may invite new users, because they see nothing but the project.
         known := add_user(member_email, 'reader');
         token := create_invitation(known);
     end if;

@@ -8,7 +8,7 @@ declare
     added bigint;
 begin
     perform require_choice(member_role, array['owner', 'member', 'viewer'], 'role', 'roles');
-    -- Not deleted before the membership refers to the user.
+    -- The lock prevents deletion of the user until the membership refers to it.
     perform from users u where u.id = of_user for key share;
     if not found then
         raise exception 'user user_% does not exist', of_user using errcode = 'no_data_found';

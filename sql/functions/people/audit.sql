@@ -20,4 +20,4 @@ as $$
         jsonb_strip_nulls(details);
 $$;
 
-comment on function audit(text, bigint, text, jsonb) is 'Records in the audit log what the current actor just did. The settings proxy_caller.actor, user_id, admin_key_id and address identify the actor; without them it was the database user.';
+comment on function audit(text, bigint, text, jsonb) is 'Records an action of the current actor in the audit log. The settings proxy_caller.actor, user_id, admin_key_id and address identify the actor; without them it is the database user.';

@@ -10,7 +10,7 @@ set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    -- Updated at most once a minute: a row that every request wrote would be a hot spot.
+    -- At most once a minute, because a row that every request updates would be a hot spot.
     update sessions s
     set last_seen_at = now()
     where s.token_hash = decode(authenticate_session.token_hash, 'hex')

@@ -6,4 +6,4 @@ as $$
     select l.can_log_in from logins l where l.user_id = person.id;
 $$;
 
-comment on function can_log_in(users) is 'As logins has it.';
+comment on function can_log_in(users) is 'As in the view logins.';

@@ -8,12 +8,12 @@ declare
     window_length constant interval := interval '15 minutes';
     account constant text := lower(btrim(email));
     pair constant text := 'pair:' || account || ' ' || address;
-    -- Somebody else's failures elsewhere do not lock out who has logged in from here.
+    -- Failed logins from other addresses do not lock out a user at an address of an earlier login.
     is_known constant boolean := exists (select from login_attempts l where l.subject = 'known:' || account || ' ' || address);
     wait_seconds integer;
 begin
     if attempts > 0 then
-        -- In a fixed order, so that two attempts wait for each other rather than deadlock.
+        -- A fixed order makes two attempts wait for each other instead of deadlocking.
         insert into login_attempts as l (subject, attempts, first_at)
         select s.subject, attempts, now()
         from (values ('account:' || account), ('address:' || address), (pair)) as s (subject)
@@ -34,4 +34,4 @@ begin
 end;
 $$;
 
-comment on function count_login_attempt(text, text, integer) is 'Counts login attempts (0: none, it only looks), and returns how many seconds to wait before the next: 0 for the first 10 of an account from a client address, 30 of an address and 100 of an account in 15 minutes. From an address where the account has logged in lately, only the first of these counts.';
+comment on function count_login_attempt(text, text, integer) is 'Counts login attempts (0: none, it only reads), and returns how many seconds to wait before the next: 0 for the first 10 of an account from a client address, 30 of an address and 100 of an account in 15 minutes. From an address where the account has logged in lately, only the first of these limits applies.';

@@ -2,7 +2,7 @@ create or replace function current_user_id() returns bigint
 language sql
 stable
 parallel safe
--- No search path of its own, because PostgreSQL could not inline the function then.
+-- A search_path setting would prevent inlining.
 as $$
     select nullif(current_setting('proxy_caller.user_id', true), '')::bigint;
 $$;

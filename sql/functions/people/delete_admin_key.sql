@@ -15,4 +15,4 @@ begin
 end;
 $$;
 
-comment on function delete_admin_key(bigint) is 'Deletes an admin API key; it is refused from the next request on. Requires an administrator.';
+comment on function delete_admin_key(bigint) is 'Deletes an admin API key; the key is rejected from the next request on. Requires an administrator.';

@@ -11,7 +11,7 @@ begin
         raise exception 'user_% is the last administrator who can log in: make another user an administrator first', of_user
             using errcode = 'object_not_in_prerequisite_state';
     end if;
-    -- The user joins no project meanwhile.
+    -- The lock keeps the user from joining a project.
     perform from users u where u.id = of_user for update;
     perform require_other_owner(of_user, null);
     delete from users u where u.id = of_user returning u.email into gone;

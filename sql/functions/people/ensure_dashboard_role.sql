@@ -5,10 +5,10 @@ set search_path = model_proxy, pg_temp
 as $$
 declare
     shown record;
-    -- From PostgreSQL 16 on, who creates a role may grant it, but not act as it.
+    -- From PostgreSQL 16 on, the creator of a role may grant it, but not act as it.
     usable constant text := case when current_setting('server_version_num')::integer >= 160000 then 'SET' else 'MEMBER' end;
 begin
-    -- Roles belong to the whole server: another database on it may be creating this one.
+    -- Roles belong to the whole server: another database on it may be creating the role at the same time.
     perform pg_advisory_xact_lock(hashtext('model_proxy_dashboard'));
     if not exists (select 1 from pg_roles where rolname = 'model_proxy_dashboard') then
         begin
@@ -21,7 +21,7 @@ begin
         execute format('grant model_proxy_dashboard to %I', session_user);
     end if;
     execute format('grant usage on schema %I to model_proxy_dashboard', current_schema());
-    -- It keeps nothing but what is granted below.
+    -- Revokes everything that is not granted below.
     for shown in
         select c.oid::regclass as relation
         from pg_class c
@@ -38,7 +38,7 @@ begin
     loop
         execute format('revoke all on %s from model_proxy_dashboard', shown.relation);
     end loop;
-    -- What functions read with its rights.
+    -- Functions read these with the rights of the role.
     grant select on
         projects,
         plans,
@@ -69,7 +69,8 @@ begin
         event_deliveries,
         calibration
         to model_proxy_dashboard;
-    -- Of these, all but hashes of keys, and the texts of requests and responses: functions that call may_read_texts() read those.
+    -- All columns of these tables except hashes of keys, and the texts of requests and responses, which functions that call
+    -- may_read_texts() read.
     for shown in
         select a.attrelid::regclass as relation, string_agg(quote_ident(a.attname), ', ') as columns
         from pg_attribute a
@@ -81,8 +82,8 @@ begin
     loop
         execute format('grant select (%s) on %s to model_proxy_dashboard', shown.columns, shown.relation);
     end loop;
-    -- What the admin API shows is read with the rights of the role: its views, and of tables the columns that these name. So encrypted keys,
-    -- and hashes of passwords and keys, are out of reach.
+    -- The admin API reads with the rights of the role: its views, and the table columns that these views name. Encrypted keys, and hashes
+    -- of passwords and keys, are out of reach.
     for shown in
         select c.oid::regclass as relation, null as columns
         from pg_class c
@@ -111,4 +112,4 @@ exception
 end;
 $$;
 
-comment on function ensure_dashboard_role() is 'Creates the role under which dashboard queries run, and grants it exactly the rights that they need. Raises a warning if the database user lacks the privileges, because the proxy works without the role, and the dashboard reports the problem.';
+comment on function ensure_dashboard_role() is 'Creates the role under which dashboard queries run, and grants it exactly the privileges that they need. Raises a warning if the database user lacks the privileges for this, because the proxy works without the role, and the dashboard reports the problem.';

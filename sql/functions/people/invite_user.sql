@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 begin
-    -- With the token one can become the user: for administrators only.
+    -- The token permits logging in as the user, so only administrators may create one.
     perform require_administrator();
     return create_invitation(of_user);
 end;

@@ -1,7 +1,7 @@
 create or replace function is_administrator() returns boolean
 language sql
 stable
--- It decides what may be seen, so it must see everything itself.
+-- The function decides what the current user may see, so it must itself see all rows.
 security definer
 set search_path = model_proxy, pg_temp
 as $$

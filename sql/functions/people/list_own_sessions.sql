@@ -1,7 +1,7 @@
 create or replace function list_own_sessions(current_token_hash text) returns setof open_session
 language sql
 stable
--- Nobody reads the table of sessions; everybody their own of it.
+-- The dashboard's role cannot read sessions; this function returns those of the current user.
 security definer
 set search_path = model_proxy, pg_temp
 as $$

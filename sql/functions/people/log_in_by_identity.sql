@@ -19,7 +19,7 @@ declare
 begin
     perform set_config('proxy_caller.actor', address, true);
     perform set_config('proxy_caller.address', client_address, true);
-    -- Two first logins of one person, for example in two tabs, take turns.
+    -- Two concurrent first logins of one person, for example in two tabs, take turns.
     perform pg_advisory_xact_lock(hashtext('model_proxy identity'), hashtext(of_issuer || ' ' || of_subject));
     select u.* into person from user_identities i join users u on u.id = i.user_id
     where i.issuer = of_issuer and i.subject = of_subject;
@@ -36,7 +36,7 @@ begin
             when unique_violation then
                 raise exception 'this address belongs to another person at the identity provider' using errcode = 'no_data_found';
         end;
-        -- Whoever invited this address may have taken the invitation up: from now on it is the person's alone.
+        -- The inviting user may have accepted the invitation. From now on, only the invited person has access.
         if person.role = 'reader' then
             update users u set password_hash = null where u.id = person.id;
             delete from invitations i where i.user_id = person.id;
@@ -55,4 +55,4 @@ end;
 $$;
 
 comment on function log_in_by_identity(text, text, text, text, text, text, text, text) is
-    'open_session(), for 12 hours at most, for a person whom an identity provider has authenticated, who must say again then that the person may log in: issuer and subject identify, the verified address finds or makes the user the first time only; a password, an invitation and sessions that a reader had before end then. A role, if given, becomes the user''s, unless the last administrator would lose theirs; without one, a new user becomes a reader, who sees nothing until a project or an administrator permits it. Raises no_data_found when the address is another person''s. Returns the user''s id. Null: user_role (it stays).';
+    'open_session(), for at most 12 hours, for a person whom an identity provider has authenticated; the provider must then confirm again that the person may log in. issuer and subject identify the person; the verified address finds or creates the user only the first time, and ends a password, an invitation and sessions that a reader had before. A role, if given, becomes the user''s, unless the last administrator would lose theirs; without one, a new user becomes a reader, who sees nothing until a project or an administrator permits it. Raises no_data_found when the address is another person''s. Returns the user''s id. Null: user_role (it stays).';

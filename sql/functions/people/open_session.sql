@@ -7,7 +7,7 @@ declare
     opened_for users;
     pair text;
 begin
-    -- Logins of one user take turns: user, attempts, sessions, always in this order.
+    -- Logins of one user take turns. The lock order is always users, login_attempts, sessions.
     select * into opened_for from users u where u.email = lower(btrim(of_email)) for no key update;
     if opened_for.id is null then
         raise exception 'there is no such user' using errcode = 'no_data_found';

@@ -11,4 +11,4 @@ begin
 end;
 $$;
 
-comment on function record_failed_login(text, text) is 'Counts a refused login, and records it in the audit log. The address is what limits count by.';
+comment on function record_failed_login(text, text) is 'Counts a failed login, and records it in the audit log. Limits count by the address.';

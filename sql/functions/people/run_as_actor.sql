@@ -6,7 +6,7 @@ as $$
 declare
     missing_role text;
 begin
-    -- These settings end with the transaction, which is this one statement.
+    -- These settings end with the transaction, which consists of this one statement.
     perform set_config('proxy_caller.actor', coalesce(actor ->> 'name', ''), true);
     perform set_config('proxy_caller.user_id', coalesce(actor ->> 'user_id', ''), true);
     perform set_config('proxy_caller.admin_key_id', coalesce(actor ->> 'admin_key_id', ''), true);

@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    -- What is dated later was dated by a clock that ran ahead.
+    -- Later timestamps come from a clock that ran ahead.
     latest constant timestamptz := now() + interval '1 minute';
     wrong record;
 begin
@@ -23,9 +23,9 @@ begin
                 and c.relkind = 'r'
                 and not c.relispartition
                 and a.atttypid = 'timestamptz'::regtype
-                -- Others begin a period, which names a row.
+                -- Other columns contain the start of a period, which identifies a row.
                 and (a.attname like '%\_at' or m.comment like '%Ahead%')
-                -- What a record tells.
+                -- The times in usage records stay.
                 and a.attname not in ('recorded_at', 'charged_at')
         ),
 
@@ -40,7 +40,7 @@ begin
                 end as is_wrong,
                 case
                     when not m.may_be_ahead then format('%L', now())
-                    -- It ends as long after its beginning as it was to.
+                    -- The distance between start and end stays.
                     when m.begins is not null then format('%s - (%s - %L::timestamptz)', m.at, m.begins, now())
                     else format('%L', m.latest_end)
                 end as mended
@@ -66,4 +66,4 @@ end;
 $$;
 
 comment on function correct_future_timestamps() is
-    'Dates anew what a clock dated that ran ahead and was put back: keys, sessions, leases and entries of the cache would outlive their time, and what is to wait would wait for a year. Records keep the time that they were given. A column named …_at dates what has happened, unless its comment says how far ahead it may lie: "Ahead of created_at", as long after that as it was; "Ahead: at most 5 minutes" from now; or "Ahead", and why it is left alone.';
+    'Corrects the timestamps written by a clock that ran ahead and was set back: otherwise keys, sessions, leases and cache entries would outlive their time, and delayed work could wait for a year. Usage records keep their times. A column named …_at is the time of a past event, unless its comment says how far ahead it may be: "Ahead of created_at", as long after that as before; "Ahead: at most 5 minutes" from now; or "Ahead", and why it is not changed.';

@@ -2,7 +2,7 @@ create or replace function delete_expired_entries(max_rows integer) returns inte
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
--- Each project is asked for through the index by expiry, whatever the planner thinks of the tables.
+-- Forces a search of the index on expiry for each project, whatever the planner estimates.
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
@@ -13,7 +13,7 @@ declare
     expired_names bytea[];
     deleted_vectors integer := 0;
 begin
-    -- In small batches, skipping rows that another proxy is deleting: no long locks, and vacuum keeps up.
+    -- Small batches that skip rows which another proxy is deleting: locks are short, and vacuum keeps up.
     expired := array(
         select x.id
         from projects p
@@ -34,12 +34,12 @@ begin
         perform delete_entries(expired);
     end if;
 
-    -- One project after the other: in a distributed database, its vectors are on one server.
+    -- One project at a time, because in a distributed database its vectors are on one server.
     for due in
         select p.id, k.test
         from projects p
         cross join (values (false), (true)) as k (test)
-        -- Not as an `exists`, which Citus refuses between a table of its own and another.
+        -- Not `exists`, which Citus rejects between a distributed table and another.
         where (p.id, k.test) in (
             select c.project_id, c.test
             from cached_vectors c

@@ -8,7 +8,7 @@ declare
     due record;
     deleted integer := 0;
 begin
-    -- One project after the other, as in delete_expired_entries().
+    -- One project at a time, as in delete_expired_entries().
     for due in
         select k.project_id, array_agg(k.id) as ids
         from (

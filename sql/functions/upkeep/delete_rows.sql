@@ -15,4 +15,4 @@ begin
 end;
 $$;
 
-comment on function delete_rows(text, text, integer) is 'Deletes up to that many rows of a table that a condition holds for, but those that another transaction has locked, and returns how many.';
+comment on function delete_rows(text, text, integer) is 'Deletes up to that many rows of a table that satisfy a condition, except those that another transaction has locked, and returns how many.';

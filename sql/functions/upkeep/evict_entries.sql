@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    -- The sandbox answers test keys: this many are enough to try the cache.
+    -- The maximum number of test entries of a project. The sandbox responds to test keys, so this many are enough to try the cache.
     test_entries constant integer := 1000;
     crowded record;
     surplus bigint[];
@@ -41,7 +41,7 @@ begin
                         from cache_entries e
                         where e.project_id = crowded.project_id
                             and e.test = crowded.test
-                            -- True for every row: it selects the index by expiry, here as below.
+                            -- True for every row: it selects the index on expiry, here and below.
                             and e.expires_at > '-infinity'
                         order by e.expires_at
                         limit max_rows - evicted

@@ -6,7 +6,7 @@ as $$
 declare
     server text := '';
 begin
-    -- A restored dump and a clone keep the row, although they are other databases.
+    -- A restored dump and a clone keep the row, so the server and the database are part of the id.
     if has_function_privilege('pg_control_system()', 'execute') then
         select c.system_identifier::text into server from pg_control_system() c;
     end if;

@@ -4,12 +4,12 @@ language sql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
-    -- pg_locks shows an advisory lock's number as its lower half, unsigned.
+    -- pg_locks shows the lower half of an advisory lock's number, unsigned.
     select exists (
         select
         from pg_locks l
         where l.locktype = 'advisory'
-            -- One server may hold several installations; a lock of another database is none of ours.
+            -- One server may have several installations. Locks of other databases do not count.
             and l.database = (select d.oid from pg_database d where d.datname = current_database())
             and l.mode = 'ExclusiveLock'
             and l.granted
@@ -23,4 +23,4 @@ as $$
 $$;
 
 comment on function is_deploying() is
-    'Whether a proxy migrates this database, or did so a moment ago: delays are then temporary.';
+    'Whether a proxy is migrating this database, or did so a moment ago: delays are then temporary.';

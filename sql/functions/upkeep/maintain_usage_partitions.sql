@@ -6,7 +6,7 @@ set timezone = 'UTC'
 as $$
 declare
     this_month constant timestamptz := (select date_trunc('month', i.retention_clock_at) from installation i);
-    -- A partition of more rows would have indexes that do not stay in memory, and take long to vacuum.
+    -- The indexes of a larger partition do not stay in memory, and it takes long to vacuum.
     worth_days constant bigint := 5000000;
     months constant integer := coalesce(
         (select greatest(1, s.value::integer) from service_settings s where s.name = 'usage_retention_months'), 13
@@ -17,7 +17,7 @@ declare
     last_month bigint;
     summed regclass;
 begin
-    -- Two proxies that start at once run this one after the other.
+    -- Two proxies that start at the same time take turns.
     perform pg_advisory_xact_lock(hashtext('model_proxy maintain_usage_partitions'));
 
     select sum(p.estimated_rows) into last_month from list_partitions('usage_records') p where p.ends > now() - interval '32 days';
@@ -31,11 +31,11 @@ begin
     foreach summed in array array['usage_by_quarter', 'usage_by_hour', 'latency_by_quarter', 'latency_by_hour']::regclass[] loop
         perform maintain_partitions(summed, 'month', this_month - interval '13 months', 'with (fillfactor = 70)');
     end loop;
-    -- PostgreSQL does so by itself where autovacuum runs.
+    -- Autovacuum also does this, where it runs.
     perform brin_summarize_new_values(i.inhrelid::regclass)
     from pg_inherits i
     where i.inhparent = 'usage_records_request_id_idx'::regclass;
 end;
 $$;
 
-comment on function maintain_usage_partitions() is 'Keeps the partitions of records (a month each; a day each from 5,000,000 rows a month on) for service setting usage_retention_months, by default 13, of contents for content_retention_days, by default 7, and of sums by the quarter and the hour for 13 months; completes the Bloom filters of request ids.';
+comment on function maintain_usage_partitions() is 'Maintains the partitions of records (a month each; a day each from 5,000,000 rows a month on) for service setting usage_retention_months, by default 13, of contents for content_retention_days, by default 7, and of sums by the quarter and the hour for 13 months; completes the Bloom filters of request ids.';

@@ -4,9 +4,9 @@ volatile
 set search_path = model_proxy, public, pg_temp
 as $$
 declare
-    -- Deleted prompts that justify a rebuild, which costs tens of microseconds for each remaining one.
+    -- The number of deleted prompts that justifies a rebuild, which costs tens of microseconds for each remaining prompt.
     worth_it constant integer := 256;
-    -- Codes of stored entries that the successor does not have yet.
+    -- Copies the codes of stored entries that the successor does not have yet.
     copying constant text := '
         insert into cache_lists_%2$s (entry_id, code)
         select distinct p.entry_id, vector_sign_code(p.embedding)
@@ -33,8 +33,8 @@ begin
         select g.group_key, g.space_id, g.lists, g.deleted_since_build, o.is_outgrown
         from cache_groups g
         left join lateral (
-            -- Of more than twice the prompts that there were, a lookup compares too many; a thousand lists are the most. A row takes 108 bytes of
-            -- its page.
+            -- With more than twice the prompts of the last build, a lookup compares too many. A thousand lists are the maximum. A row takes
+            -- 108 bytes of its page.
             select 2 * sqrt(pg_relation_size(i.indrelid) / 110) >= 1.5 * made.lists and 1.5 * made.lists <= 1000 as is_outgrown
             from pg_index i
             join pg_class c on c.oid = i.indexrelid
@@ -55,7 +55,7 @@ begin
             successor := null;
             if live > 0 then
                 successor := create_cache_lists();
-                -- Built from the current prompts. Those stored meanwhile still go into the old lists, and are copied afterwards.
+                -- Built from the current prompts. Prompts that are stored meanwhile go into the old lists, and are copied afterwards.
                 execute format(copying, crowded.lists, successor) using crowded.group_key, crowded.space_id;
                 perform index_cache_lists(successor);
                 execute format('lock table cache_lists_%s in share mode', crowded.lists);

@@ -15,8 +15,8 @@ begin
     if stepped_back > 60 then
         perform correct_future_timestamps();
     end if;
-    -- A clock that is set on by a year is believed after two months: by then somebody has noticed. After a year without proxies, too, what is
-    -- kept for long is deleted only then, which is no loss.
+    -- A clock that is set forward by a year is trusted after two months, by when the mistake should have been noticed. After a year without
+    -- proxies, expired rows are deleted equally late, which does no harm.
     update installation i
     set seen_at = now(),
         retention_clock_at = case
@@ -28,4 +28,4 @@ end;
 $$;
 
 comment on function record_database_time() is
-    'Called every minute. Where the clock has stepped back by more than that, what was dated meanwhile is dated anew. Returns by how many seconds.';
+    'Called every minute. If the clock has stepped back by more than a minute, corrects timestamps that are now in the future. Returns by how many seconds it stepped back.';

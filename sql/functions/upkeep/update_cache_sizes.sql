@@ -15,7 +15,7 @@ begin
     insert into cache_sizes as s (project_id, kind, test, entries, bytes)
     select t.project_id, t.kind, t.test, sum(t.entries), sum(t.bytes)
     from taken t
-    -- Changes of deleted projects are dropped.
+    -- Changes of deleted projects are omitted.
     join projects p on p.id = t.project_id
     group by t.project_id, t.kind, t.test
     order by t.project_id, t.kind, t.test

@@ -5,7 +5,7 @@ set search_path = model_proxy, pg_temp
 as $$
     select case
         when of_projects is not null or by_key and by_model then 'projects'
-        -- Whoever does not act for a user of the dashboard sees everything.
+        -- Roles other than the dashboard's see everything.
         when current_user = 'model_proxy_dashboard' and not is_administrator() then 'projects'
         when by_key then 'keys'
         else 'models'
@@ -13,4 +13,4 @@ as $$
 $$;
 
 comment on function choose_usage_sums(bigint[], boolean, boolean) is
-    'Which sums a report reads: those of all projects together, which are few, where whoever reads may see all projects, and reads them by key (keys) or by model and type of key (models), and not by both; else those of each project (projects). Null: of_projects (all).';
+    'Selects the sums that a report reads: keys or models, the sums of all projects together, which are few, if the current user may see all projects and the report groups by key or by model and type of key, but not by both; otherwise projects, the sums of each project. Null: of_projects (all).';

@@ -30,4 +30,4 @@ as $$
 $$;
 
 comment on function estimated_costs(bigint[], timestamptz, timestamptz, text, bigint, text) is
-    'What is estimated of the costs of a time, by the reason (cost_estimated), and what may have been charged beyond (doubtful_usd). Null: of_projects (all that may be seen), of_model, of_key, of_key_type (any).';
+    'The estimated costs in a time, by reason (cost_estimated), and the amounts that may have been charged beyond them (doubtful_usd). Null: of_projects (all that may be seen), of_model, of_key, of_key_type (any).';

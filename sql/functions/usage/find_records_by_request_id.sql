@@ -3,17 +3,17 @@ returns setof usage_records
 language plpgsql
 stable
 set search_path = model_proxy, pg_temp
--- The planner expects a Bloom filter to leave most pages, and would rather read the project's records one by one.
+-- The planner assumes that a Bloom filter leaves most pages, and would read the project's records one by one instead.
 set enable_seqscan = off
 set enable_indexscan = off
--- A plan for any time would read another index as a whole.
+-- A generic plan, for any time, would read another index as a whole.
 set plan_cache_mode = force_custom_plan
--- Both would take longer than the search.
+-- JIT compilation and parallel workers would take longer than the search.
 set jit = off
 set max_parallel_workers_per_gather = 0
 as $$
 declare
-    -- All of each partition: a part of it would be looked for in another index, too.
+    -- Covers whole partitions: for a part of one, the planner would search another index, too.
     begins constant timestamptz := date_trunc('month', from_time, 'UTC');
     ends constant timestamptz := (date_trunc('month', until_time at time zone 'UTC') + interval '1 month') at time zone 'UTC';
 begin

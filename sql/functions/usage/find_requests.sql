@@ -32,9 +32,9 @@ as $$
 declare
     model_pattern constant text := '%' || regexp_replace(model_part, '([\\%_])', '\\\1', 'g') || '%';
     of_class constant smallint := of_status / 100;
-    -- The index of failed requests has these.
+    -- All requests with an error are in the index of failed requests.
     outcome constant text := coalesce(of_outcome, case when of_error is not null or of_status >= 400 then 'failed' end);
-    -- In $19, what the record after which the page begins has of what is sorted by.
+    -- $19 is the sort value of the last record before the page.
     after_page constant text := case sorted
         when 'slowest' then '
             and r.duration_ms >= 1000 and ($14 is null or r.duration_ms <= $19::real and (r.duration_ms, r.recorded_at, r.request_id) < ($19::real, $14, $15))'
@@ -46,7 +46,7 @@ declare
     in_order constant text := ' order by '
         || case sorted when 'slowest' then 'r.duration_ms desc, ' when 'dearest' then 'r.cost_usd desc, ' else '' end
         || 'r.recorded_at desc, r.request_id desc';
-    -- Nothing is added: through the index of what is sorted by, all that is slower than a rare model's requests would be read one by one.
+    -- Adding zero avoids the index on the sort value, through which every record before those of a rare model would be read one by one.
     ordering constant text := after_page || replace(replace(in_order, 'duration_ms', 'duration_ms + 0'), 'cost_usd', 'cost_usd + 0') || ' limit $16';
     spanned constant text := '
             from ' || case
@@ -73,7 +73,7 @@ declare
                 and ($21 is null or (r.key_id in (select k.id from api_keys k where k.project_id = $1 and k.type = ''test'')) = ($21 = ''test''))';
     filtered constant text := spanned || chosen;
     in_span constant text := 'select r.*' || filtered || ordering;
-    -- The first in the index of what is sorted by: they are enough if they are all, or unless what is looked for is rare.
+    -- The first records in the index on the sort value. They suffice if there are no others, or if enough of them match.
     among_first constant text := '
         with first as materialized (
             select r.*' || spanned || case outcome when 'failed' then ' and r.status >= 400' else '' end || after_page || in_order || ' limit $22
@@ -85,7 +85,7 @@ declare
                 from (select r.* from first r where true' || chosen || in_order || ' limit $16) x
             )';
     most_first constant integer := 20000;
-    -- In $18, hours; $2 and $3 lie around them.
+    -- $18 contains hours; $2 and $3 enclose them.
     in_hours constant text := '
         select r.*
         from unnest($18) as h (at)
@@ -112,7 +112,7 @@ declare
     hours timestamptz[];
     earlier_than timestamptz := until_time;
     wanted integer := page_size;
-    -- Twice as many each time: the newest page is found in a few hours, and what is rare is not planned for each of them.
+    -- The number of hours doubles each time: the newest page is found in a few hours, and a search for rare records needs few statements.
     most_hours integer := case when sorted = 'newest' then 2 end;
     found_rows integer;
     wanted_bits constant bit(32768) := tag_bits(of_tags);
@@ -127,7 +127,7 @@ begin
             return;
         end if;
     end if;
-    -- These have an index of their own, or no sum tells where they are.
+    -- These have an index of their own, or no sums that show their hours.
     if coalesce(of_end_user, of_request_id, of_error, of_tags ->> 'user_id') is not null or of_status >= 400 or outcome = 'estimated' then
         return query execute format(named, in_span, sorting)
         using of_project, from_time, until_time, of_key, model_pattern, of_endpoint, of_provider, of_result, outcome, of_status,
@@ -140,7 +140,7 @@ begin
     end if;
 
     loop
-        -- The sums tell in which hours there is anything to be found.
+        -- The sums show which hours contain matching requests.
         select array_agg(c.at order by c.at desc) into hours
         from (
             (
@@ -169,7 +169,7 @@ begin
                     offset 0
                 ) h
                 where of_tags is null
-                    -- By its values first: few reads tell that an hour lacks one.
+                    -- Sums by value come first: a few reads show that an hour lacks a value.
                     or not exists (
                         select
                         from jsonb_each_text(of_tags) as g (name, value)

@@ -18,7 +18,7 @@ as $$
         select 0 where choose_usage_sums(of_projects, false, false) <> 'projects'
     ),
     noted as (
-        -- One index range after the other, as in usage_in_range().
+        -- One index range for each part of the time, as in usage_in_range().
         select u.cache_result, u.bucket, u.requests
         from summed s
         join pieces w on w.grain <> 'record'

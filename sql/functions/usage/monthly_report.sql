@@ -7,7 +7,7 @@ declare
     first_day date := parse_month(month);
     begins timestamptz := first_day::timestamp at time zone 'utc';
     ends timestamptz := (first_day + interval '1 month')::timestamp at time zone 'utc';
-    -- Null: all.
+    -- Null: all projects.
     owners bigint[] := case when project <> '' then array[find_project(project)] end;
 begin
     return jsonb_build_object(
@@ -35,7 +35,7 @@ begin
                         and u.at < ends
                         and (owners is null or u.project_id = any (owners))
                     group by 1
-                    -- A record that was settled anew may have been taken away.
+                    -- The amounts of a record that was settled again may have been subtracted.
                     having sum(u.requests) <> 0
                 ) m
             ),

@@ -29,4 +29,4 @@ as $$
 $$;
 
 comment on function pending_sums(usage_records, integer) is
-    'A record as a row of usage_pending, so many times: 1 adds it to the sums, -1 takes it away. A record that changes is taken away as it was, and added as it is.';
+    'A record as a row of usage_pending, with its amounts multiplied: 1 adds the record to the sums, -1 subtracts it. A changed record is subtracted with its former values and added with its new ones.';

@@ -8,7 +8,7 @@ as $$
     from json_populate_recordset(null::request_contents, contents) c
     join api_keys k on k.id = c.key_id
     join projects p on p.id = c.project_id
-    -- What was sealed before the setting was turned off is dropped.
+    -- Omits contents that were sealed before the setting was turned off.
     where coalesce(k.log_content, p.log_content) = 'sealed';
 $$;
 

@@ -10,12 +10,13 @@ begin
         return clock_timestamp();
     end if;
 
-    -- Summed by the proxy: a busy key's thousand records become a few rows, which roll_up_usage() adds to the hourly sums.
+    -- The proxy has summed these: a thousand records of a busy key become a few rows, which roll_up_usage() adds to the hourly sums.
     insert into usage_pending
     select *
     from json_populate_recordset(null::usage_pending, sums);
 
-    -- In the same transaction, so that what is recorded is what is spent. What was not reserved concerns projects that have budgets by now.
+    -- In the same transaction, so that recorded and spent amounts agree. Costs without a reservation belong to projects that have got
+    -- budgets meanwhile.
     if spending is not null then
         perform lock_spending(array(select distinct d.project_id from json_to_recordset(spending) as d (project_id bigint)));
         perform delete_superseded_records(array(select distinct d.id from json_to_recordset(spending) as d (id uuid) where d.id is not null));
@@ -35,7 +36,7 @@ begin
         select * from json_populate_recordset(null::usage_records, records)
         returning key_id, recorded_at
     )
-    -- At most once a minute per key: a row that every batch wrote would be a hot spot.
+    -- At most once a minute per key, because a row that every batch updates would be a hot spot.
     update api_keys k
     set last_used_at = used.at
     from (select r.key_id, max(r.recorded_at) as at from recorded r group by r.key_id) used
@@ -45,4 +46,4 @@ begin
 end;
 $$;
 
-comment on function record_usage(json, json, json, uuid) is 'Appends a batch of usage records, objects with the columns of usage_records, of which what is null may be left out, and their sums, rows of usage_pending; spending: what they cost, which settle_spending() takes out of budgets; updates when each key was last used. Idempotent by batch. Returns the time, so that a proxy knows how wrong its own clock is. Null: spending (nothing).';
+comment on function record_usage(json, json, json, uuid) is 'Appends a batch of usage records, objects with the columns of usage_records, of which null ones may be omitted, and their sums, rows of usage_pending; settles spending by settle_spending(); updates when each key was last used. Idempotent by batch. Returns the time, so that a proxy can measure the error of its own clock. Null: spending (nothing).';

@@ -2,7 +2,7 @@ create or replace function records_of_tagged_user(of_project bigint, of_user tex
 returns setof usage_records
 language sql
 stable
--- Under row-level security, the value of a tag is compared only after the project's records were read: ->> is not leakproof.
+-- Under row-level security, the value of a tag would be compared only after reading the project's records, because ->> is not leakproof.
 security definer
 set search_path = model_proxy, pg_temp
 as $$
@@ -13,9 +13,9 @@ as $$
         and r.tags ->> 'user_id' = of_user
         and r.recorded_at >= from_time
         and r.recorded_at < until_time
-        -- In its place. The proxy's own role sees everything.
+        -- Replaces row-level security. The proxy's own role sees everything.
         and (current_setting('role') <> 'model_proxy_dashboard' or of_project in (select visible_projects()));
 $$;
 
 comment on function records_of_tagged_user(bigint, text, timestamptz, timestamptz) is
-    'A project''s records in a time whose tag user_id has this value, through usage_records_user_tag_idx, as far as the current user may see the project.';
+    'A project''s records in a time whose tag user_id has this value, found through usage_records_user_tag_idx, if the current user may see the project.';

@@ -4,13 +4,13 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    -- Rows beyond this, for example after a downtime, are left for the next calls: this many fit into memory.
+    -- The maximum number of rows per call, which fit into memory. Later calls add the rest, for example after a downtime.
     most constant integer := 50000;
-    -- The maximum number of tag sets in a project's hour, because clients choose them.
+    -- The maximum number of tag sets in a project's hour, because clients choose tags.
     most_sets constant integer := 500;
     taken usage_pending[];
 begin
-    -- One proxy at a time; the others have nothing to do.
+    -- One proxy at a time; the others return at once.
     if not pg_try_advisory_xact_lock(hashtext('model_proxy roll_up_usage')) then
         return 0;
     end if;
@@ -27,7 +27,7 @@ begin
     end if;
 
     insert into usage_sums as s
-    -- First by quarter, which yields far fewer rows than were read.
+    -- Sums by quarter first, which yields far fewer rows than were read.
     with quarters as materialized (
         select
             t.project_id,
@@ -112,7 +112,8 @@ begin
     set requests = m.requests + excluded.requests,
         cost_usd = m.cost_usd + excluded.cost_usd;
 
-    -- Rows with tags, as far as they agree with a set that their hour has, or one more fits in.
+    -- Rows with tags. A set of tags is summed if the hour already has it, or has fewer than the maximum; usage of other sets is summed
+    -- without tags.
     with tagged as materialized (
         select
             t.project_id,

@@ -13,7 +13,7 @@ rows 40
 set search_path = model_proxy, pg_temp
 as $$
     with span as (
-        -- Sums are stored for 13 months, and no record is dated ahead.
+        -- Sums are stored for 13 months, and no record is dated in the future.
         select greatest(from_time, now() - interval '430 days') as begins, least(until_time, now() + interval '1 hour') as ends
     ),
     months as (
@@ -38,7 +38,7 @@ as $$
                 select from months m where d.day >= m.begins and d.day < m.ends
             )
     ),
-    -- Each is counted in the bucket that its middle lies in.
+    -- Each month or day is counted in the bucket that contains its middle.
     wholes as (
         select w.*, date_trunc(width, w.middle, zone) as bucket_start,
             (date_trunc(width, w.middle at time zone zone) + ('1 ' || width)::interval) at time zone zone as bucket_end
@@ -52,7 +52,7 @@ as $$
     parts as (
         select d.begins, d.ends, d.has_whole_hours, null::timestamptz as rightful, null::timestamptz as wrong from days d where not d.is_whole
         union all
-        -- What of it lies in the bucket before or after is moved there, day by day.
+        -- A part that belongs to the bucket before or after is moved there, day by day.
         select greatest(o.begins, d.day), least(o.ends, d.day + interval '24 hours'), true, o.rightful, o.wrong
         from (
             select w.begins, w.bucket_start as ends, date_trunc(width, w.begins, zone) as rightful, w.bucket_start as wrong
@@ -65,7 +65,7 @@ as $$
         ) o
         cross join generate_series(date_trunc('day', o.begins, 'UTC'), o.ends - interval '1 microsecond', interval '24 hours') as d (day)
     ),
-    -- From and until when there are whole quarters, and in these whole hours. In the order of time: each is at least the one before.
+    -- The bounds of the whole quarters, and of the whole hours within them. Each bound is at least the one before.
     quarters as (
         select d.*, least(q.first, d.ends) as first, greatest(q.last, least(q.first, d.ends)) as last
         from parts d
@@ -87,7 +87,7 @@ as $$
                 date_bin('1 hour', q.last, 'epoch') as last
         ) h
     )
-    -- Those that follow each other are one piece: there are none between months.
+    -- Consecutive months form one piece, because there are no gaps between them.
     select min(m.begins), max(m.ends), 'month', interval '14 days', null::timestamptz, 1
     from months m
     having count(*) > 0
@@ -115,4 +115,4 @@ as $$
 $$;
 
 comment on function split_usage_range(timestamptz, timestamptz, text, text) is
-    'Divides a time into the pieces that usage is read by: whole UTC months (width: month, all) and days (day, month, all), which count in the bucket that their middle lies in; else hours, else quarters of an hour; single records at its two ends, where it cuts a quarter (grain: month, day, hour, quarter, record; middle: how long after its beginning the middle of each is). What of a month or day lies in the bucket before or after is read again, and moved: taken (sign: -1) from the one, and added (1) to the other, whose beginning is counted_at; null: where it lies.';
+    'Divides a time into the pieces by which usage is read: whole UTC months (width: month, all) and days (day, month, all), which count in the bucket that contains their middle; otherwise hours, otherwise quarters of an hour; and single records at both ends, if these are within a quarter (grain: month, day, hour, quarter, record; middle: the distance from the beginning of each to its middle). The part of a month or day that is in the bucket before or after is read again and moved: subtracted (sign: -1) from one bucket, and added (1) to the other, which begins at counted_at; null: not moved.';

@@ -7,7 +7,7 @@ as $$
     from jsonb_each_text(tags) as t (name, value)
     cross join generate_series(1, 3) as seed
     cross join lateral (select (hashtextextended(t.name || '=' || t.value, seed) & 32767)::integer) as b (place)
-    -- End users can be forgotten. They have an index of their own.
+    -- Omits user_id: end users can be forgotten, and have an index of their own.
     where t.name <> 'user_id';
 $$;
 

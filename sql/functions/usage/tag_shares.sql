@@ -20,7 +20,7 @@ as $$
         select 0 where choose_usage_sums(of_projects, false, true) <> 'projects'
     ),
     counted as (
-        -- One index range after the other, as in usage_in_range().
+        -- One index range for each part of the time, as in usage_in_range().
         select u.name, u.value, u.requests, u.hits, u.failed, u.tokens, u.cost_usd, u.saved_usd
         from summed s
         join pieces w on w.is_summed
@@ -31,7 +31,7 @@ as $$
             offset 0
         ) u
         union all
-        -- What no hour has summed yet, and hours that the time cuts.
+        -- Usage that is not in hourly sums yet, and the partial hours at both ends of the time.
         select
             g.name, g.value, u.requests, case when u.cache_result in ('HIT', 'HIT-SEMANTIC') then u.requests else 0 end,
             case when u.status_class >= 4 then u.requests else 0 end, u.prompt_tokens + u.completion_tokens, u.cost_usd, u.saved_usd

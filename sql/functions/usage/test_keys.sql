@@ -7,4 +7,4 @@ as $$
     select key_type_id('test');
 $$;
 
-comment on function test_keys() is 'The test keys that the current user may see, and what the sums of all projects together have in their place. All other keys are project keys, also those that are gone.';
+comment on function test_keys() is 'The test keys that the current user may see, and their key_id in the sums of all projects together. All other keys are project keys, including deleted ones.';

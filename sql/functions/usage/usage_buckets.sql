@@ -82,14 +82,14 @@ as $$
             t.cached_prompt_tokens, t.completion_tokens, t.tokens_saved, t.cost_usd, t.saved_usd
         from tagged t
         union all
-        -- Those above are among all requests, too: taken from there, the rest has no such tag.
+        -- All requests include the requests above: subtracting those leaves the requests without such a tag.
         select
             t.bucket_start, t.project_id, t.key_id, t.model, t.endpoint, null, -t.requests, -t.prompt_tokens,
             -t.cached_prompt_tokens, -t.completion_tokens, -t.tokens_saved, -t.cost_usd, -t.saved_usd
         from tagged t
         where of_tags is null
         union all
-        -- Minutes are read for a day at most, and are not summed in advance.
+        -- Minutes are not summed in advance. They are read for a day at most.
         select
             date_trunc('minute', r.at, 'UTC'), r.project_id, r.key_id, r.model, r.endpoint, r.tags ->> by_tag, r.requests, r.prompt_tokens,
             r.cached_prompt_tokens, r.completion_tokens, r.tokens_saved, r.cost_usd, r.saved_usd
@@ -125,4 +125,4 @@ as $$
 $$;
 
 comment on function usage_buckets(timestamptz, timestamptz, text, text[], bigint[], bigint[], text[], text[], text, jsonb, integer, integer) is
-    'Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model, and by the value of a tag; of_tags selects requests with all of these tags; a null filter selects everything that the current user may see. At most max_rows rows, after skipped_rows; buckets without usage are left out. Null: of_projects, of_keys, of_models, of_endpoints, by_tag, of_tags (any); project_id, key_id, model, tag_value (not told apart).';
+    'Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model, and by the value of a tag; of_tags selects requests with all of these tags; a null filter selects everything that the current user may see. At most max_rows rows, after skipped_rows; buckets without usage are omitted. Null: of_projects, of_keys, of_models, of_endpoints, by_tag, of_tags (any); project_id, key_id, model, tag_value (not told apart).';

@@ -26,8 +26,8 @@ as $$
         from api_keys k
         where k.id = any (of_keys)
     ),
-    -- Each sum is found by the whole of its key in the index. A branch of usage_in_range() for this would be planned for every partition, too,
-    -- in as much time as the rest of an overview takes.
+    -- Each sum is found by the full key of its index. A branch of usage_in_range() for this would also be planned for every partition,
+    -- which takes as long as the rest of an overview.
     times as materialized (
         select w.grain, w.counted_at, w.middle, w.sign, t.utc at time zone 'UTC' as at
         from pieces w
@@ -45,7 +45,7 @@ as $$
             coalesce(t.counted_at, t.at + t.middle), t.sign, u.model, u.cache_result, u.status_class, u.requests, u.prompt_tokens,
             u.completion_tokens, u.tokens_saved, u.cost_usd, u.saved_usd, u.duration_ms
         from times t
-        -- Only while the key was in use: the Playground's keys live for a day, and there are many.
+        -- Only the time in which the key was in use: the Playground has many keys, which live for a day.
         join wanted k on t.at < k.until and t.at + interval '31 days' > k.since
         cross join lateral (
             select x.* from usage_sums x where x.project_id = k.project_id and x.grain = t.grain and x.at = t.at and x.key_id = k.id offset 0
@@ -77,4 +77,4 @@ as $$
 $$;
 
 comment on function usage_by_key(bigint[], timestamptz, timestamptz, text, text) is
-    'As usage_in_range(), of these keys alone: quick where they are few, however many others there are. width: hour, day or month.';
+    'As usage_in_range(), for these keys only. Fast for few keys, however many others exist. width: hour, day or month.';

@@ -28,7 +28,7 @@ stable
 set search_path = model_proxy, pg_temp
 -- JIT compilation would take ten times as long as the query.
 set jit = off
--- The planner expects few rows, and would sort them: sets of tags are hashed, and in memory, in a tenth of the time.
+-- The planner expects few rows, and would sort them. Hashing sets of tags in memory takes a tenth of the time.
 set enable_sort = off
 set work_mem = '64MB'
 as $$

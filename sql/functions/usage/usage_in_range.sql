@@ -29,7 +29,7 @@ stable
 set search_path = model_proxy, pg_temp
 -- JIT compilation would take ten times as long as the query.
 set jit = off
--- All projects' days of a year are summed in memory, rather than sorted on disk.
+-- A year of all projects by day is summed in memory, instead of sorted on disk.
 set work_mem = '64MB'
 as $$
     with pieces as materialized (
@@ -48,7 +48,7 @@ as $$
         at, sign, project_id, key_id, endpoint, model, provider, cache_result, status_class, requests, prompt_tokens,
         cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, duration_ms
     ) as (
-        -- One index range after the other. A plain join would read the whole table.
+        -- One index range for each part of the time. A plain join would read the whole table.
         select
             coalesce(w.counted_at, u.at + w.middle), w.sign, u.project_id, u.key_id, u.endpoint, u.model, u.provider, u.cache_result,
             u.status_class, u.requests, u.prompt_tokens, u.cached_prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd,
@@ -80,7 +80,7 @@ as $$
             and p.at >= from_time
             and p.at + interval '15 minutes' <= until_time
     )
-    -- Summed here, because returning every row would cost more.
+    -- Rows are summed here, because returning every row would cost more.
     select
         case width when 'all' then from_time else date_trunc(width, c.at, zone) end,
         case when cut = 'projects' then c.project_id end,

@@ -68,4 +68,4 @@ as $$
 $$;
 
 comment on function usage_overview(bigint[], timestamptz, timestamptz, text, text, text, bigint, text) is
-    'The data of the dashboard''s overview: requests by cache result, tokens, money and time, by hour, day or month of a time zone; of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. Buckets without usage are left out. Null: of_projects, of_model, of_key, of_key_type (any).';
+    'The data of the dashboard''s overview: requests by cache result, tokens, cost and time, by hour, day or month of a time zone; of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. Buckets without usage are omitted. Null: of_projects, of_model, of_key, of_key_type (any).';

@@ -28,10 +28,10 @@ returns table (
 )
 language sql
 stable
--- Without settings of its own, it becomes a part of the query that calls it, which then reads and keeps only the columns that it needs.
+-- Without settings, the function is inlined into the calling query, which then reads only the columns that it needs.
 as $$
     with pieces as materialized (
-        -- Days of a zone whose hours begin with UTC's are read by the day, others by the hour.
+        -- A time zone whose hours begin with those of UTC is read by day, others by hour.
         select p.*, p.grain in ('month', 'day', 'hour') as is_summed
         from (select extract(minute from from_time at time zone zone) = extract(minute from from_time at time zone 'UTC') as fits) z
         cross join lateral split_usage_range(
@@ -51,7 +51,7 @@ as $$
         at, sign, project_id, tags, key_id, endpoint, model, requests, hits, failed, prompt_tokens, cached_prompt_tokens, completion_tokens,
         tokens_saved, cost_usd, saved_usd
     ) as (
-        -- One index range after the other, as in usage_in_range(). The index alone tells which of its rows are wanted.
+        -- One index range for each part of the time, as in usage_in_range(). The index alone decides which of its rows match.
         select
             coalesce(w.counted_at, u.at + w.middle), w.sign, u.project_id, u.tags, u.key_id, u.endpoint, u.model, u.requests, u.hits, u.failed,
             u.prompt_tokens, u.cached_prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd, u.saved_usd
@@ -82,7 +82,7 @@ as $$
             offset 0
         ) u
         union all
-        -- Tags are not summed by the quarter.
+        -- Tags have no sums by quarter.
         select
             coalesce(w.counted_at, u.at), w.sign, u.project_id, u.tags, u.key_id, u.endpoint, u.model, 1,
             (u.cache_result in ('HIT', 'HIT-SEMANTIC'))::integer, (u.status_class >= 4)::integer, u.prompt_tokens, u.cached_prompt_tokens,
@@ -128,4 +128,4 @@ as $$
 $$;
 
 comment on function usage_with_tags(bigint[], timestamptz, timestamptz, jsonb, text, bigint, text, text, text) is
-    'Usage of requests that have all of these tags ({}: any tags), of one model and key, or of any, of some or all projects that the current user may see, as usage_in_range() divides it: rows to be added up, of which some take away what another counted in the wrong bucket. cut: projects, or models, as choose_usage_sums() says: all projects together, by type of key, as key_type_id() says, without project. Null: of_model, of_key (any).';
+    'Usage of requests that have all of these tags ({}: any tags), of one model and key, or of any, of some or all projects that the current user may see, divided as in usage_in_range(): rows to be added up, some of which are negative, to move usage between buckets. cut: projects, or models, from choose_usage_sums(): all projects together, by type of key, as in key_type_id(), without project. Null: of_model, of_key (any).';

@@ -96,7 +96,7 @@ export const SQL_VIEWS = {
     comment: 'Plans, as the admin API shows them.',
     hidden: { _id: 'text', _place: 'jsonb' },
     columns: {
-      name: t.String({ description: 'How operators and projects refer to the plan.' }),
+      name: t.String({ description: 'The name of the plan.' }),
       requests_per_minute_per_key: t.Integer({ minimum: 0, description: 'Maximum number of requests of a project key in any 60 seconds.' }),
       requests_per_minute_per_address: t.Integer({ minimum: 0, description: 'Maximum number of requests of a client address in any 60 seconds, per project.' }),
       tokens_per_minute_per_key: nullable(t.Integer({ minimum: 0, description: 'Null: any number.' })),
@@ -287,7 +287,7 @@ export const SQL_VIEWS = {
     hidden: { _id: 'bigint', _project_id: 'bigint' },
     columns: {
       id: t.String({ description: 'Its id: what it is, an underscore, and a number.' }),
-      url: t.String({ description: 'Where events are posted.' }),
+      url: t.String({ description: 'The address to which events are posted.' }),
       events: t.Array(t.String(), { description: 'Empty: all.' }),
       created_at: t.Integer({ description: 'When it was made. Unix seconds.' }),
       disabled_at: nullable(t.Integer({ description: 'When a 410 response disabled it. Null: it is active. Unix seconds.' })),
