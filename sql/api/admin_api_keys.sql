@@ -14,4 +14,4 @@ join users u on u.id = k.user_id;
 comment on view admin_api_keys is 'Keys of the admin API.';
 comment on column admin_api_keys.expires_at is 'Null: never.';
 comment on column admin_api_keys.last_used_at is 'Null: never.';
-comment on column admin_api_keys.owner is 'Whose rights it has.';
+comment on column admin_api_keys.owner is 'The user whose rights the key has.';

@@ -28,7 +28,7 @@ where b.enforced;
 comment on view project_budgets is 'Budgets in their present periods, as the admin API shows them; those without a project are the organization''s.';
 comment on column project_budgets.model is 'Null: any.';
 comment on column project_budgets.tag is 'As name=value. Null: any.';
-comment on column project_budgets.reserved is 'The most that requests under way may cost.';
+comment on column project_budgets.reserved is 'The maximum cost of requests in flight.';
 comment on column project_budgets.begins_at is 'Null: at no time, a total.';
 comment on column project_budgets.resets_at is 'Null: never, a total.';
 comment on column project_budgets.api_key_id is 'Null: any.';

@@ -21,5 +21,5 @@ cross join lateral (
 comment on view project_webhooks is 'Projects'' webhooks, as the admin API shows them.';
 comment on column project_webhooks.events is 'Empty: all.';
 comment on column project_webhooks.disabled_at is 'When a 410 response disabled it. Null: it is active.';
-comment on column project_webhooks.pending is 'Deliveries that are still to be made.';
+comment on column project_webhooks.pending is 'The number of pending deliveries.';
 comment on column project_webhooks.failed is 'Deliveries that are given up.';

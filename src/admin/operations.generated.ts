@@ -13,7 +13,7 @@ import { OWN_SESSION_OPERATIONS } from './operations/own-sessions.ts'
 import { PROJECT_OPERATIONS } from './operations/projects.ts'
 import { PROVIDER_KEY_OPERATIONS } from './operations/provider-keys.ts'
 import { REQUEST_OPERATIONS } from './operations/requests.ts'
-import { MODEL_ROUTE_OPERATIONS } from './operations/routes.ts'
+import { ROUTE_OPERATIONS } from './operations/routes.ts'
 import { USAGE_OPERATIONS } from './operations/usage.ts'
 import { USER_OPERATIONS } from './operations/users.ts'
 import { WEBHOOK_OPERATIONS } from './operations/webhooks.ts'
@@ -33,7 +33,7 @@ export const ADMIN_OPERATIONS = [
   ...PROJECT_OPERATIONS,
   ...PROVIDER_KEY_OPERATIONS,
   ...REQUEST_OPERATIONS,
-  ...MODEL_ROUTE_OPERATIONS,
+  ...ROUTE_OPERATIONS,
   ...USAGE_OPERATIONS,
   ...USER_OPERATIONS,
   ...WEBHOOK_OPERATIONS,

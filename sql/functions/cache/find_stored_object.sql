@@ -17,4 +17,4 @@ as $$
         );
 $$;
 
-comment on function find_stored_object(bigint, text, text) is 'A file or a batch of the project; no row when it belongs to another project, or was not created through the proxy. Null: purpose, object (its provider has not told), models (they were not read).';
+comment on function find_stored_object(bigint, text, text) is 'A file or a batch of the project; no row when it belongs to another project, or was not created through the proxy. Null: purpose, object (its provider has not reported it), models (they were not read).';

@@ -29,4 +29,4 @@ as $$
     limit page_size;
 $$;
 
-comment on function list_stored_objects(bigint, text, text, text, text[], text, boolean, integer) is 'The project''s own files or batches, all or those that one provider stores, after a given one; empty when the given one does not exist. Null: stored_by, for_purpose, only_ids (any), after_id (from the first on), object (its provider has not told).';
+comment on function list_stored_objects(bigint, text, text, text, text[], text, boolean, integer) is 'The project''s own files or batches, all or those that one provider stores, after a given one; empty when the given one does not exist. Null: stored_by, for_purpose, only_ids (any), after_id (from the first on), object (its provider has not reported it).';

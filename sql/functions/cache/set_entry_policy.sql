@@ -12,4 +12,4 @@ as $$
 $$;
 
 comment on function set_entry_policy(bigint, text, text, text) is
-    'Records the version of the hook''s rules under which a cache entry was accepted. The entry is given by the hex hashes of its request and response: a response that has replaced it is not changed. Null: with_policy (no hook was heard).';
+    'Records the version of the hook''s rules under which a cache entry was accepted. The entry is given by the hex hashes of its request and response: a response that has replaced it is not changed. Null: with_policy (no hook has checked it).';

@@ -125,4 +125,4 @@ as $$
 $$;
 
 comment on function usage_buckets(timestamptz, timestamptz, text, text[], bigint[], bigint[], text[], text[], text, jsonb, integer, integer) is
-    'Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model, and by the value of a tag; of_tags selects requests with all of these tags; a null filter selects everything that the current user may see. At most max_rows rows, after skipped_rows; buckets without usage are omitted. Null: of_projects, of_keys, of_models, of_endpoints, by_tag, of_tags (any); project_id, key_id, model, tag_value (not told apart).';
+    'Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model, and by the value of a tag; of_tags selects requests with all of these tags; a null filter selects everything that the current user may see. At most max_rows rows, after skipped_rows; buckets without usage are omitted. Null: of_projects, of_keys, of_models, of_endpoints, by_tag, of_tags (any); project_id, key_id, model, tag_value (all together).';
