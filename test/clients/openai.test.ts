@@ -61,7 +61,7 @@ describeOnce('the official openai client', backend => {
       environment: {
         AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
         AGGREGATOR_API_KEY: 'vendor-key',
-        AGGREGATOR_NAME: 'fakeProvider',
+        AGGREGATOR_NAME: 'fake-provider',
       },
     })
     await proxy.stores.database.runScript(`
@@ -86,7 +86,7 @@ describeOnce('the official openai client', backend => {
 
   describe.each([
     { type: 'test', provider: 'sandbox', missCost: /^0$/ },
-    { type: 'project', provider: 'fakeProvider', missCost: /^0\.0*[1-9]\d*$/ },
+    { type: 'project', provider: 'fake-provider', missCost: /^0\.0*[1-9]\d*$/ },
   ] as const)('with $provider', ({ type, provider, missCost }) => {
     let key: string
     let client: OpenAI

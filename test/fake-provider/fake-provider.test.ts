@@ -76,7 +76,7 @@ describe('responses', () => {
     const streamed = await clientOf(fakeProvider).chat.completions.stream(request).finalChatCompletion()
     expect(plain.choices[0]?.finish_reason).toBe('tool_calls')
     expect(plain.choices[0]?.message.tool_calls).toMatchObject([
-      { type: 'function', function: { name: 'get_weather', arguments: '{"city":"fakeProvider","unit":"c"}' } },
+      { type: 'function', function: { name: 'get_weather', arguments: '{"city":"fake-provider","unit":"c"}' } },
       { type: 'function', function: { name: 'get_time' } },
     ])
     expect(streamed.choices[0]?.message.tool_calls).toMatchObject(plain.choices[0]?.message.tool_calls ?? [])

@@ -10,7 +10,7 @@ export function instanceOfSchema(schema: unknown): unknown {
   if (Array.isArray(anyOf)) return instanceOfSchema(anyOf[0])
   switch (Array.isArray(type) ? type[0] : type) {
     case 'string':
-      return 'fakeProvider'
+      return 'fake-provider'
     case 'number':
     case 'integer':
       return 1

@@ -210,8 +210,8 @@ describe('streamed parallel calls and their results', () => {
     expect(first.choices[0]?.finish_reason).toBe('tool_calls')
     const message = first.choices[0]?.message
     expect(message?.tool_calls).toMatchObject([
-      { type: 'function', function: { name: 'get_weather', arguments: '{"city":"fakeProvider"}' } },
-      { type: 'function', function: { name: 'get_time', arguments: '{"city":"fakeProvider"}' } },
+      { type: 'function', function: { name: 'get_weather', arguments: '{"city":"fake-provider"}' } },
+      { type: 'function', function: { name: 'get_time', arguments: '{"city":"fake-provider"}' } },
     ])
     if (message) messages.push(message)
     for (const call of message?.tool_calls ?? []) {
@@ -296,7 +296,7 @@ describe('structured output', () => {
       messages: QUESTION,
       response_format: { type: 'json_schema', json_schema: { name: 'trip', strict: true, schema } },
     })
-    expect(JSON.parse(answer.choices[0]?.message.content ?? '')).toEqual({ city: 'fakeProvider', day: 1 })
+    expect(JSON.parse(answer.choices[0]?.message.content ?? '')).toEqual({ city: 'fake-provider', day: 1 })
   })
 
   test('is bare JSON, plain and streamed, although the model fenced it', async () => {

@@ -7,7 +7,7 @@ import { GROQ_USAGE, WHOLE_MESSAGE } from './misread.ts'
 import { connect } from './read-forms.ts'
 
 const Place = z.object({ name: z.string(), isCapital: z.boolean(), people: z.number() })
-const PLACE = { name: 'fakeProvider', isCapital: true, people: 1 }
+const PLACE = { name: 'fake-provider', isCapital: true, people: 1 }
 
 defineFormTests({
   client: 'LangChain.js',

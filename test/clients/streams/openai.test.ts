@@ -34,7 +34,7 @@ defineFormTests({
       const stream = async () => (await client.chat.completions.stream(request).finalChatCompletion()).choices[0]
       const read = [await stream(), await stream(), (await client.chat.completions.parse(request)).choices[0]]
       for (const choice of read)
-        expect(choice?.message.parsed).toEqual({ name: 'fakeProvider', isCapital: true, people: 1 })
+        expect(choice?.message.parsed).toEqual({ name: 'fake-provider', isCapital: true, people: 1 })
       expect(caches).toEqual(['MISS', 'HIT', 'HIT'])
     })
 
@@ -64,7 +64,7 @@ defineFormTests({
           })
           .finalContent()
       expect([await run(), await run()]).toEqual(['Found it.', 'Found it.'])
-      expect(called).toEqual(Array(2).fill({ name: 'fakeProvider', isCapital: true, people: 1 }))
+      expect(called).toEqual(Array(2).fill({ name: 'fake-provider', isCapital: true, people: 1 }))
       expect(caches).toEqual(['MISS', 'MISS', 'HIT', 'HIT'])
     })
   },
