@@ -19,7 +19,7 @@ const MAX_MODELS = 50
 /** The properties of a key that decide how its models are routed. */
 type RoutingProperties = RoutingContext & Pick<ResolvedKey, 'aliases'>
 
-export const MODEL_ROUTE_OPERATIONS: readonly AdminOperation[] = [
+export const ROUTE_OPERATIONS: readonly AdminOperation[] = [
   defineOperation({
     ...{
       method: 'GET',
