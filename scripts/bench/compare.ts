@@ -1,7 +1,7 @@
 /**
- * Versions of the proxy side by side, each with its own database, after a warm-up that lets JIT compilers do their work:
- * `bun scripts/bench/compare.ts --checkouts base=/path/to/one,now=. --scenarios exact,semantic,miss,miss-off --connections 32`, with
- * --rounds N (default 10), --seconds N (of each turn, default 1), --warm-up N (seconds, default 30).
+ * Compares versions of the proxy, each with its own database, after a warm-up that lets JIT compilers finish:
+ * `bun scripts/bench/compare.ts --checkouts base=/path/to/one,now=. --scenarios exact,semantic,miss,miss-off --connections 32`,
+ * with --rounds N (default 10), --seconds N (per turn, default 1), --warm-up N (seconds, default 30).
  */
 import { runBench } from './run.ts'
 

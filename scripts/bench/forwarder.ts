@@ -1,4 +1,4 @@
-/** The least that a proxy can do: sends each request to the upstream at UPSTREAM_BASE_URL, and returns its response. Prints its port. */
+/** The minimal proxy: forwards each request to the upstream at UPSTREAM_BASE_URL and returns its response. Prints its port. */
 const { UPSTREAM_BASE_URL = '' } = process.env
 
 const server = Bun.serve({

@@ -1,6 +1,6 @@
 /**
- * What growth costs: `bun run bench --scale --scenarios exact,semantic,miss` measures on a nearly empty database, fills that with keys,
- * projects, usage records and stored answers, and measures again.
+ * Measures the effect of growth: `bun run bench --scale --scenarios exact,semantic,miss` measures on a nearly empty database, fills it with
+ * keys, projects, usage records and cached responses, and measures again.
  *
  * Options: --keys N (default 1000000) --projects N (10000) --records N (10000000) --entries N (1000000). A short run: --keys 1000
  * --projects 100 --records 10000 --entries 1000.
@@ -15,22 +15,20 @@ export interface Growth {
   entries: string
 }
 
-/** Share of throughput that a path may lose. */
+/** The share of throughput above which a loss is reported. */
 const MAX_LOSS = 0.1
-/** Each is filled by one statement per table. */
+/** Records and entries are inserted in this many parts, so that no statement runs for minutes. */
 const PARTS = 10
 
 export function tellGrowth(before: readonly Row[], after: readonly Row[]): void {
   for (const [i, { scenario, target, connections, requestsPerSecond }] of before.entries()) {
     const loss = 1 - (after[i]?.requestsPerSecond ?? 0) / requestsPerSecond
     if (loss <= MAX_LOSS) continue
-    process.stdout.write(
-      `${scenario} at ${connections}, ${target}: ${Math.round(loss * 100)} % of its throughput is lost\n`,
-    )
+    process.stdout.write(`${scenario} at ${connections}, ${target}: ${Math.round(loss * 100)} % less throughput\n`)
   }
 }
 
-/** Runs in the server, a tenth at a time, so that no statement takes minutes. */
+/** Inserts keys, projects, usage records and cached responses with statements on the server. */
 export async function fillDatabase(url: string, growth: Growth): Promise<void> {
   const into = openServerDatabase({ url, maxConnections: 1 })
   const [keys, projects] = [Number(growth.keys), Number(growth.projects)]
@@ -87,6 +85,6 @@ export async function fillDatabase(url: string, growth: Growth): Promise<void> {
     [],
   )
   const [record, answer] = [bytes?.record ?? 0, bytes?.answer ?? 0].map(Math.round)
-  process.stdout.write(`A record takes ${record} bytes, a stored answer with its prompt and vector ${answer}\n`)
+  process.stdout.write(`A record takes ${record} bytes, a cached response with its prompt and vector ${answer}\n`)
   await into.close()
 }

@@ -1,18 +1,18 @@
 /**
- * A load generator in a process of its own: keeps N connections busy with prepared requests and measures each response.
+ * A load generator in a separate process: keeps N connections busy with prepared requests and measures each response.
  *
- * Reads one JSON object from standard input (LoadOrder), prints one to standard output (LoadResult). Uses raw sockets, because fetch
- * would cost more than what is measured.
+ * Reads one JSON object (LoadOrder) from standard input and prints one (LoadResult) to standard output. Uses raw sockets, because fetch
+ * would need more processor time than the measured proxy.
  */
 import type { Socket } from 'bun'
 
 export interface LoadOrder {
   url: string
   headers: Record<string, string>
-  /** Sent in turn; `{{n}}` in a body is replaced by a new number each time. */
+  /** Sent in turn; `{{n}}` in a body is replaced by a new number in each request. */
   bodies: string[]
   connections: number
-  /** Pause between the first requests of two connections. */
+  /** Pause between the first requests of two connections, in milliseconds. */
   pauseMs?: number
   measureMs: number
 }
@@ -22,24 +22,24 @@ export interface LoadResult {
   requestsPerSecond: number
   p50Ms: number
   p99Ms: number
-  /** Median time to the first event; 0 where nothing was streamed. */
+  /** Median time to the first event of a stream; 0 without streams. */
   firstEventMs: number
-  /** Events of streams, also of those that had not ended. */
+  /** Events of all streams, including unfinished ones. */
   events: number
-  /** Responses by status. */
+  /** Number of responses by status. */
   statuses: Record<string, number>
-  /** Responses by X-Proxy-Cache. */
+  /** Number of responses by X-Proxy-Cache. */
   cacheResults: Record<string, number>
 }
 
-/** A response that has begun. */
+/** A response whose head is complete. */
 interface Answer {
   status: string
   cache: string
   isStream: boolean
-  /** Bytes still to come; of a chunked body never known. */
+  /** Remaining bytes of the body; Infinity if it is chunked. */
   left: number
-  /** The last bytes so far, for a chunked body's end. */
+  /** The last received bytes of a chunked body, in which its end is detected. */
   tail: string
   events: number
   firstEventMs: number
@@ -48,13 +48,13 @@ interface Answer {
 interface Connection {
   socket: Socket<Connection> | null
   sentAtMs: number
-  /** The head's bytes, until it is complete. */
+  /** The received part of the head, until it is complete. */
   head: Buffer
   answer: Answer | null
 }
 
 const EMPTY = Buffer.alloc(0)
-/** How a chunked body ends. */
+/** The end of a chunked body. */
 const LAST_CHUNK = '\r\n0\r\n\r\n'
 
 export async function runLoad(order: LoadOrder): Promise<LoadResult> {
@@ -165,7 +165,7 @@ function readHead(head: string): Answer {
   }
 }
 
-/** Whether the response has ended. */
+/** Returns whether the response is complete. */
 function readBody(answer: Answer, bytes: Buffer, sentAtMs: number): boolean {
   if (answer.isStream) {
     const found = bytes.toString('latin1').split('data: {').length - 1

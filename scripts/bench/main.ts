@@ -1,10 +1,10 @@
 /**
- * `bun run bench`: each path through the proxy on real stores, beside a floor of the same run.
+ * `bun run bench`: measures each path through the proxy on real stores, relative to a floor in the same run.
  *
  * - --scenarios exact,semantic,miss,… (`scenarios.ts`; by default all but miss-varied)
- * - --connections 1,32,128 --rounds 3 --seconds 2 (of each turn) --warm-up 3 --out bench.json
- * - --peers: other gateways, too (`peers.ts`)
- * - --scale: what growth costs (`growth.ts`)
+ * - --connections 1,32,128 --rounds 3 --seconds 2 (per turn) --warm-up 3 --out bench.json
+ * - --peers: includes other gateways (`peers.ts`)
+ * - --scale: measures again on a large database (`growth.ts`)
  */
 import { runBench } from './run.ts'
 

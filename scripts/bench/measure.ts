@@ -1,6 +1,6 @@
 /**
- * Measures targets under the same load, in turn and in reversed order every round, so that a noisy minute affects all. Processor time is
- * counted beside throughput, because on a machine that is shared only that is steady.
+ * Measures targets under the same load, in turns whose order is reversed in every round, so that noise affects all targets alike. Reports
+ * processor time beside throughput, because only processor time is stable on a shared machine.
  */
 import { runLoadProcess } from './processes.ts'
 import { readResidentMib, sumProcessorTime } from './processor-time.ts'
@@ -11,15 +11,15 @@ import type { Target, Upstream } from './targets.ts'
 export interface Effort {
   connections: readonly number[]
   rounds: number
-  /** Of each turn. */
+  /** Per turn. */
   seconds: number
-  /** JIT compilers need some ten thousand misses. */
+  /** JIT compilers need about ten thousand misses. */
   warmUpSeconds: number
 }
 
 const PARTS = ['gateway', 'postgres', 'redis'] as const
 
-/** Processor time is in microseconds a request, from all rounds together; the rest are the rounds' medians. */
+/** Processor time is in microseconds per request over all rounds; the other figures are medians of the rounds. */
 export interface Row extends Record<(typeof PARTS)[number] | 'together', number> {
   scenario: string
   connections: number
@@ -28,25 +28,25 @@ export interface Row extends Record<(typeof PARTS)[number] | 'together', number>
   p50Ms: number
   p99Ms: number
   firstEventMs: number
-  /** Of the gateway, for an event of a stream. */
+  /** The gateway's processor time per event of a stream, in microseconds. */
   eventUs: number
   residentMib: number
-  /** What a request costs, in requests of the floor. */
+  /** Processor time per request as a multiple of the floor's; null without a floor. */
   floors: number | null
 }
 
 type Sample = Awaited<ReturnType<typeof sample>>
 
-/** Records are written twice a second, after their requests, and belong to the cost. */
+/** Usage records are written twice a second, after their requests. Their cost is included in the measurement. */
 const WRITTEN_WITHIN_MS = 700
 const WARM_UP_CONNECTIONS = 32
-/** A question is a hit from its second time on, and some misses repeat. */
+/** The least share of responses with the expected cache result. The first request for a question is a miss, and some misses repeat. */
 const LEAST_AS_EXPECTED = 0.9
 
-/** What was not measured, and why. */
+/** A target or scenario that was not measured, with the reason. */
 export interface Failure {
   scenario: string
-  /** Null where it concerns all of them. */
+  /** Null if it concerns all targets. */
   target: string | null
   error: string
 }
@@ -61,7 +61,7 @@ interface Turns {
   samples: Sample[]
 }
 
-/** A target that fails is left out from then on, a scenario that runs out of prompts ends: what was measured before is kept. */
+/** A failed target is omitted from its remaining turns, and a scenario without further prompts ends. Earlier measurements are reported. */
 export async function measure(
   [name, scenario]: readonly [name: string, scenario: Scenario],
   all: readonly Target[],
@@ -72,10 +72,10 @@ export async function measure(
   const failed = new Set<Target>()
   const fail = (target: Target | null, error: unknown) => {
     const failure = { scenario: name, target: target?.name ?? null, error: String(error) }
-    process.stderr.write(`${name}: ${failure.target ?? 'all'} left out: ${failure.error}\n`)
+    process.stderr.write(`${name}: ${failure.target ?? 'all targets'} omitted: ${failure.error}\n`)
     measured.failures.push(failure)
   }
-  /** Of those that have not failed yet. */
+  /** Runs the turns whose targets have not failed. */
   async function inTurn<T extends { target: Target }>(turns: readonly T[], run: (turn: T) => Promise<void>) {
     for (const turn of turns.filter(({ target }) => !failed.has(target)))
       await run(turn).catch(error => {
@@ -133,7 +133,7 @@ async function takeTurn(
   return taken
 }
 
-/** Without those that were not measured. */
+/** Omits targets without measurements. */
 function summarizeAll(turns: readonly Turns[], of: { name: string; count: number }): Row[] {
   const measured = turns
     .filter(({ samples }) => samples.length > 0)
@@ -172,13 +172,13 @@ async function load(
   const { statuses, cacheResults, requests } = result
   if (Object.keys(statuses).some(status => status !== '200'))
     throw new Error(`${name}: expected 200, got ${JSON.stringify(statuses)}`)
-  if (requests === 0) throw new Error(`${name}: no answer came while it was measured: give it more --seconds`)
+  if (requests === 0) throw new Error(`${name}: no response within the measurement: increase --seconds`)
   if (stores && (cacheResults[scenario.expects] ?? 0) < requests * LEAST_AS_EXPECTED)
     throw new Error(`${name}: expected ${scenario.expects}, got ${JSON.stringify(cacheResults)}`)
   return result
 }
 
-/** One turn: what the load saw, and the processor time that each part took. */
+/** Measures one turn: the load's results and the processor time of each part. */
 async function sample(target: Target, scenario: Scenario, connections: number, seconds: number) {
   const before = readSpent(target)
   const result = await load(target, scenario, connections, seconds)

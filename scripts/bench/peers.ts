@@ -1,9 +1,10 @@
 /**
- * Other gateways under the same load, in front of the same upstream: `bun run bench --peers --scenarios exact,miss-off,miss,stream`.
+ * Measures other gateways under the same load, with the same upstream: `bun run bench --peers --scenarios exact,miss-off,miss,stream`.
  *
- * Those take part that are installed, at the path of their variable: GOMODEL=/path/to/gomodel LITELLM=/path/to/bin/litellm
- * PORTKEY=/path/to/build/start-server.js. --address NAME=http://host:port: any other that speaks OpenAI's API and calls the upstream that is
- * printed; --key KEY goes along; its processor time is counted where --pid PID is given; --caches where it stores responses.
+ * A gateway is included if its variable contains its path: GOMODEL=/path/to/gomodel LITELLM=/path/to/bin/litellm
+ * PORTKEY=/path/to/build/start-server.js. --address NAME=http://host:port adds any other gateway that implements OpenAI's API and calls the
+ * printed upstream; --key KEY is its API key, --pid PID the process whose processor time is counted, and --caches states that it caches
+ * responses.
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -32,15 +33,15 @@ interface PeerOptions {
 
 interface Peer {
   name: string
-  /** Holds the path of the program. */
+  /** Name of the environment variable with the program's path. */
   variable: string
-  /** Whether it keeps answers, as it is started here. */
+  /** Whether it caches responses in this configuration. */
   caches: boolean
   headers?(upstreamBaseUrl: string): Record<string, string>
 }
 
 const KEY = 'sk-bench'
-/** LiteLLM takes a minute on a busy machine. */
+/** LiteLLM needs a minute to start on a busy machine. */
 const READY_TIME_LIMIT_MS = 300_000
 
 const PEERS: readonly Peer[] = [
@@ -54,7 +55,7 @@ const PEERS: readonly Peer[] = [
   },
 ]
 
-/** Those that take part, each with what starts it. */
+/** Returns the installed gateways, each with a function that starts it. */
 export function listPeers(
   options: PeerOptions,
   upstream: Upstream,
@@ -90,7 +91,7 @@ async function startPeer(peer: Peer, path: string, upstream: Upstream): Promise<
   })
   const target: Target = {
     ...targetOf(peer, `http://127.0.0.1:${port}/v1`, KEY, peer.headers?.(upstream.baseUrl)),
-    // None of them has a database here; Redis serves one gateway at a time.
+    // These gateways have no database in this benchmark, and Redis serves one gateway at a time.
     processes: () => ({
       ...findStoreProcesses({ DATABASE_URL, REDIS_URL }),
       gateway: findFamily(child.pid),

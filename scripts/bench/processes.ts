@@ -6,11 +6,14 @@ const READY_TIME_LIMIT_MS = 30_000
 
 export interface Started {
   process: Subprocess
-  /** The first line it printed. */
+  /** The first line of its standard output. */
   firstLine: string
 }
 
-/** The command of a child that ends with this process, however that ends. Without setpriv (Linux), a kill leaves it running. */
+/**
+ * Returns the command of a child process that ends with this process, even if this one is killed. Requires setpriv (Linux); without it, a
+ * killed benchmark leaves the child running.
+ */
 export function tieToParent(command: string[]): string[] {
   return Bun.which('setpriv') === null ? command : ['setpriv', '--pdeathsig', 'KILL', ...command]
 }
@@ -38,7 +41,7 @@ export async function startAndRead(
   return { process: process_, firstLine: text.split('\n')[0] ?? '' }
 }
 
-/** Runs the proxy and waits until it is healthy. Its log is written, but discarded or kept in a file. */
+/** Runs the proxy and waits until it is healthy. Its log is discarded or written to a file. */
 export async function startProxyProcess(
   environment: Record<string, string>,
   port: number,
@@ -59,10 +62,10 @@ export async function startProxyProcess(
     if (healthy) return child
     await Bun.sleep(50)
   }
-  throw new Error('The proxy did not become healthy')
+  throw new Error('the proxy did not become healthy')
 }
 
-/** Runs the load generator in a process of its own. */
+/** Runs the load generator in a separate process. */
 export async function runLoadProcess(order: LoadOrder): Promise<LoadResult> {
   const child = Bun.spawn(tieToParent([process.execPath, 'scripts/bench/load.ts']), {
     stdin: 'pipe',
@@ -72,7 +75,7 @@ export async function runLoadProcess(order: LoadOrder): Promise<LoadResult> {
   child.stdin.write(JSON.stringify(order))
   child.stdin.end()
   const printed = await new Response(child.stdout).text()
-  if ((await child.exited) !== 0) throw new Error('the load was broken off: see above')
+  if ((await child.exited) !== 0) throw new Error('the load generator failed: see its output above')
   return JSON.parse(printed)
 }
 
@@ -85,7 +88,7 @@ export async function stop(child: Subprocess): Promise<void> {
 const PORTS = { first: 20_000, count: 12_000 }
 const MAX_PORTS_TRIED = 100
 
-/** Returns a free port below the ephemeral range, so that it stays free for a while. */
+/** Returns a free port below the ephemeral range, so that no outgoing connection occupies it later. */
 export function findFreePort(): number {
   for (let tried = 0; tried < MAX_PORTS_TRIED; tried++) {
     const port = PORTS.first + Math.floor(Math.random() * PORTS.count)
@@ -93,8 +96,8 @@ export function findFreePort(): number {
       Bun.serve({ port, hostname: '127.0.0.1', fetch: () => new Response() }).stop(true)
       return port
     } catch {
-      // The port is in use: try another one.
+      // The port is in use: try the next one.
     }
   }
-  throw new Error('There is no free port')
+  throw new Error('no free port found')
 }

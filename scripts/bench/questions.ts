@@ -1,4 +1,4 @@
-/** Realistic questions, many of them similar: prompts as people ask them. */
+/** Realistic prompts of end users, many of them similar. */
 import { createRandom } from '../../test/harness/random.ts'
 
 const STARTS = [

@@ -1,9 +1,9 @@
 /**
- * One run of a benchmark: floors, this proxy in each checkout, and other gateways where they are wanted, through one scenario after the
- * other. Prints a table and writes JSON, after each scenario: what fails is named there, and nothing else is lost.
+ * Runs a benchmark: floors, this proxy in each checkout, and optionally other gateways, in one scenario after the other. Prints a table and
+ * writes JSON after each scenario. A failure is reported there and does not discard other results.
  *
- * Proxy, stores, upstream and load share this machine's cores, so compare ratios within a run, not figures. PostgreSQL and Redis must run
- * on this machine, too, and for nothing else: processor time is read from /proc. Each checkout needs its own node_modules.
+ * Proxy, stores, upstream and load share this machine's cores: compare ratios within a run, not absolute figures. PostgreSQL and Redis must
+ * run on this machine without other load, because processor time is read from /proc. Each checkout needs its own node_modules.
  */
 import { parseArgs } from 'node:util'
 import { fillDatabase, tellGrowth } from './growth.ts'
@@ -37,7 +37,7 @@ export async function runBench(defaults: Defaults): Promise<void> {
   })
   const scenarios = values.scenarios.split(',').map(name => {
     const scenario = SCENARIOS[name]
-    if (!scenario) throw new Error(`There is no scenario ${name}: there are ${Object.keys(SCENARIOS).join(', ')}`)
+    if (!scenario) throw new Error(`unknown scenario ${name}; expected one of ${Object.keys(SCENARIOS).join(', ')}`)
     return [name, scenario] as const
   })
   const effort: Effort = {
@@ -54,10 +54,10 @@ export async function runBench(defaults: Defaults): Promise<void> {
     grown: null as Row[] | null,
     failures: [] as Failure[],
   }
-  /** After each scenario: what ends early has what was measured until then. */
+  /** Results are written after each scenario, so that an interrupted run has those of the finished scenarios. */
   let isEnding = false
   const save = async () => {
-    // What fails because everything is being stopped is no result.
+    // Errors that the shutdown causes are not results.
     if (!isEnding) await Bun.write(values.out, `${JSON.stringify(results, null, 2)}\n`)
   }
   const end = onceOnly(async () => {
@@ -117,10 +117,10 @@ function onceOnly(run: () => Promise<void>): () => Promise<void> {
   return () => (running ??= run())
 }
 
-/** As shells number them. */
+/** The numbers by which shells report signals. */
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const
 
-/** Children end with this process, and their databases are dropped. */
+/** Stops the child processes and drops the databases before the process ends. */
 function endOnSignals(end: () => Promise<void>): void {
   for (const [signal, number] of Object.entries(SIGNALS))
     process.once(signal, () => void end().finally(() => process.exit(128 + number)))

@@ -1,38 +1,38 @@
-/** The paths through the proxy that are measured: what is asked, and how it must be answered. */
+/** The measured paths through the proxy: the requests and the expected responses. */
 import { listQuestions } from './questions.ts'
 
 export interface Scenario {
-  /** After /v1. */
+  /** Without /v1. */
   path: string
-  /** Sent in turn; of a function, anew for each turn of the load. */
+  /** Sent in turn; a function returns new bodies for each turn of the load. */
   bodies: string[] | (() => string[])
   headers?: Record<string, string>
-  /** The expected X-Proxy-Cache, because measuring the wrong path is worse than not measuring. */
+  /** The expected X-Proxy-Cache: a run fails if it measures another path. */
   expects: 'HIT' | 'HIT-SEMANTIC' | 'MISS'
-  /** The project's semantic cache. */
+  /** The project's setting of the semantic cache. */
   semantic: 'on' | 'off'
-  /** Asked once before, so that their answers are kept. */
+  /** Requests that are sent once beforehand, so that their responses are cached. */
   learns?: readonly string[]
-  /** What the upstream does. */
+  /** The fake provider's behaviour. */
   upstream?: object
-  /** Instead of those that are asked for. */
+  /** Replaces the requested number of connections. */
   connections?: number
-  /** What one of its answers takes. */
+  /** The least length of a turn, in seconds: the duration of one response. */
   leastSeconds?: number
-  /** Pause between the first requests of two connections. */
+  /** Pause between the first requests of two connections, in milliseconds. */
   pauseMs?: number
 }
 
 const CHAT = '/chat/completions'
 const QUESTIONS = 200
-/** More than are asked in a turn. */
+/** More questions than requests are sent in a turn. */
 const VARIED_A_TURN = 6_000
 const BATCH = 256
 
 export const chat = (content: string, fields: object = {}) =>
   JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }], ...fields })
 
-/** Letters, because proof treats different numbers as different questions. */
+/** Series differ in letters, because the verifier treats different numbers as different questions. */
 const questions = Array.from({ length: QUESTIONS }, (_, i) => {
   const series = String.fromCharCode(65 + Math.floor(i / 26), 65 + (i % 26)).repeat(2)
   return `How do I replace the water filter of a coffee machine of series ${series}?`
@@ -42,20 +42,18 @@ const EMBEDDED = embed(() => false)
 const NEW = [chat('Tell me something about number {{n}}.')]
 const STREAMED = [chat('Tell me something about number {{n}}.', { stream: true })]
 
-/** Every prompt of a scenario has been sent once. */
+/** Thrown when every prompt of a scenario has been sent once. */
 export class OutOfPrompts extends Error {}
 
 let varied: string[] | null = null
 function takeVaried(): string[] {
   varied ??= listQuestions(200_000)
   if (varied.length < VARIED_A_TURN)
-    throw new OutOfPrompts(
-      'Every question has been asked once: fewer --rounds, --connections or --checkouts take fewer',
-    )
+    throw new OutOfPrompts('every question has been sent once: reduce --rounds, --connections or --checkouts')
   return varied.splice(0, VARIED_A_TURN).map(question => chat(question))
 }
 
-/** A batch of paragraphs, some of them new each time. */
+/** A batch of paragraphs, some of them new in each request. */
 function embed(isNew: (i: number) => boolean): string[] {
   const input = Array.from(
     { length: BATCH },
@@ -77,11 +75,11 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     expects: 'HIT-SEMANTIC',
   },
   miss: { ...miss, bodies: NEW },
-  // As people ask: the group is as large, its prompts differ in more than a number.
+  // Varied prompts: the group is as large as in `miss`, but its prompts differ in more than a number.
   'miss-varied': { ...miss, bodies: takeVaried },
   'miss-off': { ...miss, bodies: NEW, semantic: 'off' },
   stream: { ...miss, bodies: STREAMED, upstream: { kind: 'answer', chunkPauseMs: 1 } },
-  // Some thousand events each: what they cost is the cost of an event.
+  // Streams of some thousand events: the cost per stream is the cost of its events.
   'stream-long': {
     ...miss,
     bodies: STREAMED,
@@ -89,7 +87,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     connections: 20,
     leastSeconds: 8,
   },
-  // Slow ones, begun one after the other, and the last before the first has ended: what they cost is memory.
+  // Slow streams that start one after the other, the last before the first has ended: they measure memory.
   'stream-crowd': {
     ...miss,
     bodies: STREAMED,

@@ -1,8 +1,8 @@
 /**
- * `bun scripts/bench/scopes.ts [--pairs N] [--scope user|key]`: how well time alone tells one user that another has asked something. Of each pair
- * of questions, Alice asks one and Bob both; the area under the curve says how often her question is told from the other by Bob's times: .5 is
- * chance. On embedded and real stores; word for word, in other words, and while Alice is being answered. `--scope project` shows what it tells
- * where they share.
+ * `bun scripts/bench/scopes.ts [--pairs N] [--scope user|key]`: measures how well response times alone reveal to one end user that another
+ * one has sent a question. Alice sends one question of each pair, Bob sends both. The area under the curve is the probability that Bob's
+ * times identify Alice's question; .5 is chance. Measured on embedded and real stores, with equal words, with other words, and while
+ * Alice's request is in flight. `--scope project` shows the figures where both share cached responses.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,7 +27,7 @@ const { values: options } = parseArgs({
 const pairs = Number(options.pairs)
 const random = createRandom(Number(options.seed))
 const MODEL = 'someone/model'
-/** Of the upstream, where Bob asks while Alice waits: she is asked for first. */
+/** The upstream's response time where Bob sends a request while Alice waits. Alice's request starts HEAD_START_MS earlier. */
 const ANSWER_MS = 12
 const HEAD_START_MS = 3
 const PROJECT = 'scopes'
@@ -67,7 +67,7 @@ try {
 }
 process.exit()
 
-/** Milliseconds that Bob waits for each. */
+/** Bob's response times in milliseconds, for Alice's question and for another one. */
 async function tryStored(proxy: Proxy): Promise<{ asked: number; other: number }> {
   const [asked, other] = inAnyOrder(writeQuestion(), writeQuestion())
   await timeOf(proxy, 'alice', `How do I ${asked}?`)
@@ -80,7 +80,7 @@ async function tryReworded(proxy: Proxy) {
   return timeBoth(proxy, `How do I ${asked}?`, `How do I ${other}?`)
 }
 
-/** Alice asks each time, so that the proxy has as much to do. */
+/** Alice sends a request in both cases, so that the proxy has equal load. */
 async function tryInFlight(proxy: Proxy) {
   const beside = async (words: string, alices: string) => {
     const answered = timeOf(proxy, 'alice', alices)
@@ -108,7 +108,7 @@ async function timeOf(proxy: Proxy, who: 'alice' | 'bob', words: string): Promis
   const body = { model: MODEL, user: who, messages: [{ role: 'user', content: words }] }
   const startedAtMs = performance.now()
   const { status } = await ask(proxy, proxy[who], body)
-  if (status !== 200) throw new Error(`The proxy answered ${status}`)
+  if (status !== 200) throw new Error(`expected 200 from the proxy, got ${status}`)
   return performance.now() - startedAtMs
 }
 
@@ -116,7 +116,7 @@ function inAnyOrder<const One extends string>(one: One, other: One): [One, One] 
   return random() < 0.5 ? [one, other] : [other, one]
 }
 
-/** Alike in length and kind, and each another one. */
+/** Returns a new question of similar length and kind. */
 function writeQuestion(): string {
   const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T
   const name = Array.from({ length: 4 }, () =>
@@ -125,7 +125,7 @@ function writeQuestion(): string {
   return `${pick(['clean', 'repair', 'export', 'rename'])} the ${pick(['printer', 'account', 'backup', 'parcel'])} of ${name}`
 }
 
-/** How often what was asked came sooner than what was not, of all that can be compared; whichever way it tells more. */
+/** The share of all compared pairs in which Alice's question had the shorter time, or the longer one if that share is larger. */
 function areaUnderCurve(times: readonly { asked: number; other: number }[]): number {
   const all = times.flatMap(({ asked, other }) => [
     { ms: asked, isAsked: true },

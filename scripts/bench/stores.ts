@@ -1,4 +1,4 @@
-/** Real stores for a benchmark: a new database on the given server, dropped afterwards. */
+/** Prepares real stores for a benchmark: a new database on the given server, dropped afterwards. */
 
 import { randomBytes } from 'node:crypto'
 import { callFunction } from '../../src/postgres/call.ts'
@@ -9,12 +9,12 @@ import { nameTablesIn } from '../../test/harness/search-path.ts'
 
 export interface BenchStores {
   environment: { DATABASE_URL: string; REDIS_URL: string }
-  /** A key of a project with limits too high to matter. */
+  /** A key of a project with limits that the benchmark does not reach. */
   key: string
   drop(): Promise<void>
 }
 
-/** Uses DATABASE_URL and REDIS_URL, else starts stores with scripts/services.sh. */
+/** Uses DATABASE_URL and REDIS_URL; without them, starts stores with scripts/services.sh. */
 export async function prepareStores(): Promise<BenchStores> {
   const { databaseUrl, redisUrl } = await findStores()
   const name = `mp_bench_${randomBytes(6).toString('hex')}`
@@ -55,7 +55,7 @@ export async function findStores(): Promise<{ databaseUrl: string; redisUrl: str
   return { databaseUrl, redisUrl }
 }
 
-/** Disconnects afterwards. */
+/** Opens the database for `use` and disconnects afterwards. */
 export async function withDatabase<T>(url: string, use: (database: Database) => Promise<T>): Promise<T> {
   const database = openServerDatabase({ url, maxConnections: 1 })
   try {

@@ -1,4 +1,4 @@
-/** What is put under load: this proxy in any version, or a floor that does less than it must. */
+/** The programs under load: this proxy in any version, or a floor, which does less than a proxy has to do. */
 import { resolve } from 'node:path'
 import type { Subprocess } from 'bun'
 import { findFreePort, startAndRead, type startProxyProcess, stop } from './processes.ts'
@@ -11,12 +11,12 @@ export interface Target {
   /** Ends in /v1. */
   baseUrl: string
   headers: Record<string, string>
-  /** Paths that it has; of a path's floor, which does the least that is possible, those that it is a floor of. */
+  /** The cache results that it can return; for a floor, those of which it is the floor. */
   serves: readonly Scenario['expects'][]
   isFloor: boolean
-  /** Null where it has none of its own. */
+  /** Null if it has no stores of its own. */
   stores: BenchStores | null
-  /** Its processes, and those of its stores: connections of PostgreSQL come and go. */
+  /** Its process ids and those of its stores. Read anew each time, because PostgreSQL has a process per connection. */
   processes(): { gateway: number[]; postgres: number[]; redis: number[] }
   stop(): Promise<unknown>
 }
@@ -25,14 +25,14 @@ export interface Upstream {
   /** Ends in /v1. */
   baseUrl: string
   pid: number
-  /** What it does from now on. */
+  /** Sets its behaviour for later requests. */
   script(scenario: object): Promise<unknown>
-  /** Requests that have reached it, those under way, and connections, that of this question among them. */
+  /** Requests received so far, requests in flight, and open connections, including the connection of this call. */
   counts(): Promise<Record<'total' | 'active' | 'openConnections', number>>
   stop(): Promise<unknown>
 }
 
-/** The fake provider, in a process of its own. */
+/** Starts the fake provider in a separate process. */
 export async function startUpstream(): Promise<Upstream> {
   const { process: child, firstLine } = await startAndRead('test/fake-provider/main.ts', ['--port', '0'])
   const { baseUrl } = JSON.parse(firstLine) as { baseUrl: string }
@@ -45,7 +45,7 @@ export async function startUpstream(): Promise<Upstream> {
   }
 }
 
-/** A proxy on a database of its own, from the code, and with the schema, of the checkout at `root`. */
+/** Starts a proxy with its own database, from the code and schema of the checkout at `root`. */
 export async function startProxy(
   name: string,
   upstream: Upstream,
@@ -92,15 +92,15 @@ async function inFolder<T>(folder: string, run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Below every hit: bare Elysia, which echoes the parsed body. */
+/** The floor of hits: bare Elysia, which returns the parsed body. */
 export async function startEcho(): Promise<Target> {
   const { process: child, firstLine: port } = await startAndRead('scripts/bench/echo.ts')
   return floorOf('echo', child, port, ['HIT', 'HIT-SEMANTIC'])
 }
 
-/** Below every miss: a `fetch` of the upstream. */
+/** The floor of misses: a `fetch` of the upstream. */
 export async function startForwarder({ baseUrl }: Upstream): Promise<Target> {
-  // Bun's own limit of requests at once is lower than a crowd's.
+  // Bun's default limit of concurrent requests is lower than the connections of `stream-crowd`.
   const environment = { UPSTREAM_BASE_URL: baseUrl, BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' }
   const { process: child, firstLine: port } = await startAndRead('scripts/bench/forwarder.ts', [], environment)
   return floorOf('forwarder', child, port, ['MISS'])

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Starts LiteLLM's proxy: LITELLM is its program.
+# Starts LiteLLM's proxy. LITELLM is the path of its program.
 set -eu
-# Else it waits for a list of prices that it fetches when it starts.
+# Prevents it from fetching a list of prices at startup.
 export LITELLM_LOCAL_MODEL_COST_MAP=True
-# It would take our database for its own.
+# It would use our database as its own.
 unset DATABASE_URL
 settings="$(mktemp -d)/litellm.yaml"
 cat > "$settings" <<YAML

@@ -1,4 +1,4 @@
 #!/bin/sh
-# Starts Portkey's gateway: PORTKEY is its start-server.js.
+# Starts Portkey's gateway. PORTKEY is the path of its start-server.js.
 set -eu
 exec node "$PORTKEY" --port="$PORT" --headless
