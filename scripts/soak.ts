@@ -1,7 +1,8 @@
 /**
- * `bun scripts/soak.ts --minutes N [--seed S] [--log DIR]`: four proxies on a PostgreSQL and a Redis Cluster of their own, a simulated
- * upstream, clients of all kinds, and one random outage after another, of the proxies, too. Exits non-zero for an error that no outage explains, for responses that differ from
- * what was counted and recorded, for violations that an audit finds, and for growing memory or sockets.
+ * `bun scripts/soak.ts --minutes N [--seed S] [--log DIR]`: runs four proxies on their own PostgreSQL and Redis Cluster, a fake provider
+ * and clients of all kinds, with one random outage of a store or a proxy after another. Exits non-zero for an error that no outage
+ * explains, for responses that differ from the counts and records, for violations that an audit reports, and for growing memory or
+ * connections.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,13 +24,13 @@ const { values: options } = parseArgs({
   options: {
     minutes: { type: 'string', default: '5' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    /** Folder for the proxies' logs; without it none are kept. */
+    /** Directory of the proxies' logs; without it they are discarded. */
     log: { type: 'string' },
-    /** Factor for the clients' pauses. */
+    /** Factor of the clients' pauses. */
     pace: { type: 'string', default: '2' },
-    /** Factor for the lengths of outages, and of the calm between them. */
+    /** Factor of the lengths of outages and of the pauses between them. */
     length: { type: 'string', default: '1' },
-    /** Only outages whose name contains this. */
+    /** Only outages whose name contains this text. */
     only: { type: 'string', default: '' },
   },
 })
@@ -38,11 +39,14 @@ if (!(minutes > 0)) throw new Error('--minutes must be a number greater than 0. 
 
 const OUTAGE_MS = { least: 1_500, most: 7_000 }
 const CALM_MS = { least: 5_000, most: 15_000 }
-/** Most that memory may certainly rise in the second half of the time. In a proxy's first half hour it rises to its level: a shorter soak only tells. */
+/**
+ * Upper bound of the certain increase of memory in the second half of the run. A proxy's memory increases in its first half hour, so a
+ * shorter run only reports it.
+ */
 const LEVEL_MIB = { resident: 16, heap: 4 }
 const LEVEL_AFTER_MINUTES = 45
 const MAX_POOLED = 256
-/** Time for pending records and requests in flight. */
+/** Time for pending records and requests in flight to finish. */
 const SETTLE_MS = 15_000
 const WARM_MS = 5_000
 
@@ -60,7 +64,7 @@ const stores = await startSoakStores()
 const upstream = await startUpstream()
 const ports = Array.from({ length: 4 }, findFreePort)
 const proxies = await Promise.all(ports.map(startProxy))
-/** The first ones live as long as the soak; the others are ended, and started again. */
+/** The first two proxies run during the whole soak; the others are stopped and restarted. */
 const lasting = proxies.slice(0, 2).map((process, i) => ({ process, heapFile: heapFileOf(i) }))
 const ledger = createLedger(ports.length)
 
@@ -136,7 +140,7 @@ try {
 }
 process.exit()
 
-/** All outages occur about equally often: each round has all of them, in another order. */
+/** Runs all outages about equally often: each round has all of them in a new order. */
 async function injectFor(durationMs: number, outages: readonly Outage[], memory: MemoryWatch): Promise<void> {
   const endAtMs = Date.now() + durationMs
   let round: Outage[] = []
@@ -172,16 +176,16 @@ function judgeMemory(memory: MemoryWatch): string[] {
       const told = `proxy ${i}, ${what} memory: ${last.toFixed(0)} MiB, ${rose}`
       process.stdout.write(`${told}\n`)
       const isLevel = last > 0 && leastRise <= LEVEL_MIB[what]
-      return minutes >= LEVEL_AFTER_MINUTES && !isLevel ? [`memory is not level: ${told}`] : []
+      return minutes >= LEVEL_AFTER_MINUTES && !isLevel ? [`memory grows: ${told}`] : []
     }),
   )
 }
 
 function judgeEnd({ active, openConnections, exitCode }: Sample, i: number): string[] {
   const faults: string[] = []
-  if (exitCode !== null) faults.push(`proxy ${i} ended by itself with code ${exitCode}`)
-  if (active > 0) faults.push(`${active} upstream calls are still under way`)
-  if (openConnections > MAX_POOLED) faults.push(`${openConnections} sockets to upstream are open`)
+  if (exitCode !== null) faults.push(`proxy ${i} exited unexpectedly with code ${exitCode}`)
+  if (active > 0) faults.push(`${active} upstream calls are still in flight`)
+  if (openConnections > MAX_POOLED) faults.push(`${openConnections} connections to the upstream are open`)
   return faults
 }
 
@@ -196,7 +200,7 @@ function describeUnexplained(): string[] {
 function describeAnswers(): string {
   const counts = new Map<string, number>()
   for (const { status, hasLeft, isWhole } of ledger.answered) {
-    const what = hasLeft ? 'left' : status === 200 && !isWhole ? '200 broken off' : String(status)
+    const what = hasLeft ? 'disconnected' : status === 200 && !isWhole ? '200 incomplete' : String(status)
     counts.set(what, (counts.get(what) ?? 0) + 1)
   }
   return [...counts].map(([what, count]) => `${what}: ${count}`).join(', ')

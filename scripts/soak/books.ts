@@ -1,4 +1,4 @@
-/** Compares what clients got with what the proxies counted and recorded. */
+/** Compares the responses that clients received with the proxies' counts and records. */
 import { fileURLToPath } from 'node:url'
 import type { RowOf } from '../../src/postgres/call.ts'
 import type { Answered, Ledger } from './ledger.ts'
@@ -7,10 +7,13 @@ import { LIMITED_PER_MINUTE, type ProjectName, readBooks } from './stores.ts'
 
 const SERVER = fileURLToPath(new URL('../../src/process/server.ts', import.meta.url))
 const HOUR_MS = 3_600_000
-/** Violations that outages of a store explain: without Redis, each process counts minutes by itself, and a crash forgets what was counted last. */
+/**
+ * Violations that a store's outage explains: without Redis, each process has rate windows of its own; a crash of PostgreSQL loses the last
+ * counts.
+ */
 const EXPLAINED: Record<string, Outage['kind']> = { rate_exceeded: 'redis', request_not_counted: 'postgres' }
 
-/** As an operator does. Returns the violations that no outage explains. */
+/** Runs the audit command as an operator does. Returns the violations that no outage explains. */
 export async function runAudit(url: string, { hadOutage }: Ledger): Promise<string[]> {
   const command = [process.execPath, SERVER, 'audit', '--json', '--to', new Date(Date.now() + HOUR_MS).toISOString()]
   const environment = { ...process.env, DATABASE_URL: url }
@@ -31,7 +34,7 @@ export async function runAudit(url: string, { hadOutage }: Ledger): Promise<stri
     .map(finding => `audit: ${JSON.stringify(finding)}`)
 }
 
-/** Returns descriptions of the mismatches; empty when all is well. */
+/** Returns descriptions of the mismatches; empty if there are none. */
 export async function checkBooks(url: string, project: ProjectName, ledger: Ledger): Promise<string[]> {
   const asked = ledger.answered.filter(one => one.project === project)
   const booked = await readBooks(url, project)
@@ -52,19 +55,19 @@ export async function checkBooks(url: string, project: ProjectName, ledger: Ledg
 
   const faults: string[] = []
   const tell = (count: number, what: string, example = '') => {
-    if (count > 0) faults.push(`${project}: ${count} ${what}${example && `, as ${example}`}`)
+    if (count > 0) faults.push(`${project}: ${count} ${what}${example && `, for example ${example}`}`)
   }
-  tell(lost.length, 'answers are not recorded', lost[0]?.id)
-  tell(twice.length, 'answers are recorded more than once', twice[0]?.[0])
-  tell(made.length, 'are recorded as answered and were not', made[0])
+  tell(lost.length, 'responses are not recorded', lost[0]?.id)
+  tell(twice.length, 'responses are recorded more than once', twice[0]?.[0])
+  tell(made.length, 'requests without a response are recorded as successful', made[0])
   const brokenOff = asked.filter(
     one => one.status === 200 && !one.isWhole && !one.hasLeft && recorded.has(one.id) && !wasCut(one, ledger),
   )
-  tell(brokenOff.length, 'broke off and are recorded as answered', JSON.stringify(brokenOff[0]))
-  // Of requests whose client left, only those that reached the upstream count, which clients cannot know.
+  tell(brokenOff.length, 'incomplete responses are recorded as successful', JSON.stringify(brokenOff[0]))
+  // A request whose client disconnected counts only if it reached the upstream, which the client does not know.
   if (booked.counted < answers - forgettable || booked.counted > answers + left + forgettable) {
     faults.push(
-      `${project}: ${booked.counted} counted, ${answers} recorded as answered, ${left} as left (${forgettable} may be forgotten)`,
+      `${project}: ${booked.counted} counted, ${answers} recorded as successful, ${left} as disconnected (${forgettable} may be lost)`,
     )
   }
   if (project === 'limited')
@@ -75,19 +78,19 @@ export async function checkBooks(url: string, project: ProjectName, ledger: Ledg
       ),
     )
   process.stdout.write(
-    `${project}: ${whole.size} answered, ${answers} recorded (${missing.length} forgotten in a crash), ${booked.counted} counted, ${left} left\n`,
+    `${project}: ${whole.size} complete responses, ${answers} recorded (${missing.length} lost in a crash), ${booked.counted} counted, ${left} disconnected\n`,
   )
   return faults
 }
 
-/** Its proxy ended while it answered: perhaps after its record was written, and before the client had read all. */
+/** Whether the proxy ended during the response: its record may have been written before the client received everything. */
 function wasCut({ port, isWhole, hasLeft, startedAtMs, endedAtMs }: Answered, { hadOutage }: Ledger): boolean {
   return !isWhole && !hasLeft && hadOutage('proxy', startedAtMs, endedAtMs, port)
 }
 
 /**
- * Finds a minute with more responses than the limit. While Redis was away, each process may admit what it last saw to be left. A response
- * counts in the proxy's second, which may be slightly different from the client's.
+ * Finds minutes with more responses than the limit. During a Redis outage each process may admit the last known remainder. A response
+ * counts in the proxy's second, which may differ slightly from the client's.
  */
 function checkWindow(startedAtMs: number[], { hadOutage, processes }: Ledger): string[] {
   const sorted = startedAtMs.toSorted((a, b) => a - b)

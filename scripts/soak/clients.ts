@@ -1,18 +1,18 @@
-/** Clients of a soak with faults: each sends its own kind of request at its own pace, and records the responses by request id. */
+/** Clients of a soak: each sends its own kind of request at its own pace, and records the responses by request id. */
 import type { Answered, Ledger } from './ledger.ts'
 import type { ProjectName, SoakProject } from './stores.ts'
 
 export interface ClientOptions {
-  /** Processes of the same installation. */
+  /** Ports of the proxies of one installation. */
   ports: readonly number[]
   projects: Record<ProjectName, SoakProject>
   ledger: Ledger
-  /** Factor for the pauses. */
+  /** Factor of the pauses. */
   pace: number
 }
 
 export interface Clients {
-  /** Resolves when each has its last response. */
+  /** Resolves when each client has received its last response. */
   stop(): Promise<void>
 }
 
@@ -21,9 +21,9 @@ interface Ask {
   kind: string
   path: string
   body: Record<string, unknown>
-  /** When the client leaves, if it has no response before. */
+  /** The client disconnects after this time if the response is not complete. */
   leavesAfterMs?: number
-  /** Between two reads of the response. */
+  /** Pause between two reads of the response. */
   readPauseMs?: number
 }
 
@@ -33,7 +33,7 @@ interface Habit {
   ask(n: number): Ask | Ask[]
 }
 
-/** Upper bound in every outage; a hanging upstream has limits of its own. */
+/** Upper bound of a response's time in every outage. A hanging upstream has shorter limits of its own. */
 const ANSWERED_WITHIN_MS = 60_000
 const MIB = 1024 * 1024
 
@@ -95,11 +95,11 @@ export function startClients({ ports, projects, ledger, pace }: ClientOptions): 
   }
 }
 
-/** More different requests than a process remembers of anything; each comes twice, since some is remembered of hits alone. */
+/** More different requests than any cache of a process holds. Each is sent twice, because some caches store data of hits only. */
 const FILLING = 6_000
 const FILLING_AT_ONCE = 8
 
-/** Has the caches of a process reach their bounds, before any outage: what its memory adds later is none of theirs. */
+/** Fills a process's caches to their limits before any outage, so that later memory growth has another cause. */
 export async function fillCaches(port: number, key: string, ledger: Ledger): Promise<void> {
   let next = 0
   async function fill(): Promise<void> {
@@ -111,7 +111,7 @@ export async function fillCaches(port: number, key: string, ledger: Ledger): Pro
   await Promise.all(Array.from({ length: FILLING_AT_ONCE }, fill))
 }
 
-/** Another word for each number. */
+/** Returns a distinct word for each number. */
 function spell(n: number): string {
   return n.toString(26).replace(/[\da-p]/g, digit => String.fromCharCode(97 + Number.parseInt(digit, 26)))
 }
@@ -193,7 +193,7 @@ function codeOf(text: string): string | null {
 const STREAM = { stream: true }
 const run = crypto.randomUUID().slice(0, 8)
 
-/** Not a number, because proof treats different numbers as different questions. */
+/** A distinct word for each number, because the verifier treats different numbers as different questions. */
 function word(n: number): string {
   return n.toString(36).replace(/\d/g, digit => 'ghijklmnop'[Number(digit)] ?? '') + run.replace(/[^a-z]/g, '')
 }
@@ -206,7 +206,7 @@ function chat(project: ProjectName, kind: string, content: string, fields: Recor
   return { project, kind, path: '/v1/chat/completions', body: { model: 'openai/gpt-4o-mini', messages, ...fields } }
 }
 
-/** The same question many times at once: one upstream call answers all. */
+/** Several concurrent requests with the same question: one upstream call serves all. */
 function together(project: ProjectName, n: number): Ask[] {
   const ask = chat(project, 'together', `Describe wind ${word(n)}.`)
   return Array.from({ length: 6 }, (_, i) => (i % 2 ? { ...ask, body: { ...ask.body, ...STREAM } } : ask))

@@ -1,51 +1,51 @@
-/** Records what each client of a soak got for each request, and finds responses that no outage explains. */
+/** Records the response to each request of a soak's clients, and finds errors that no outage explains. */
 import { mayCause, type Outage, type OutageKind } from './outages.ts'
 import type { ProjectName } from './stores.ts'
 
 export interface Answered {
   id: string
-  /** Of the proxy that was asked. */
+  /** The port of the called proxy. */
   port: number
   project: ProjectName
   /** The client's behaviour. */
   kind: string
   startedAtMs: number
   endedAtMs: number
-  /** 0: the connection ended before a status. */
+  /** 0 if the connection ended before a status. */
   status: number
   code: string | null
-  /** A 503 that says when to come back. */
+  /** Whether it is a 503 with Retry-After. */
   isBusy: boolean
-  /** Whether it was read to its end, and complete. */
+  /** Whether the response is complete and was read to its end. */
   isWhole: boolean
-  /** Whether the client left before the end, by its own choice. */
+  /** Whether the client disconnected deliberately before the end. */
   hasLeft: boolean
-  /** The response, if it is wrong. */
+  /** The end of the response, if it is wrong. */
   detail?: string
 }
 
-/** An outage and its time; the end is unknown while it lasts. */
+/** An outage with its time; the end is Infinity while it lasts. */
 interface Spell {
   outage: Outage
   beganAtMs: number
   endedAtMs: number
 }
 
-/** Circuits stay open for 5 s, and a recovered server is found again within 5 s. */
+/** Circuits stay open for 5 s, and a recovered server is detected within 5 s. */
 const GRACE_MS = 8_000
-/** How much of the counters and records a crash of the database, or of a proxy, may lose. */
+/** The time before a crash of the database or a proxy whose counts and records may be lost. */
 const FORGOTTEN_MS = 1_500
 
 export interface Ledger {
   readonly answered: readonly Answered[]
   /** Number of proxies. */
   readonly processes: number
-  /** Whether an outage of this kind, of the proxy at this port if one is given, overlaps that time. */
+  /** Whether an outage of this kind overlaps the time: of the proxy at `port`, or of a store or the upstream without one. */
   hadOutage(kind: OutageKind, fromMs: number, toMs: number, port?: number): boolean
   note(answered: Answered): void
   begin(outage: Outage): void
   end(outage: Outage): void
-  /** Whether what was written about this request may have been lost. */
+  /** Whether this request's count or record may have been lost. */
   mayBeForgotten(one: Answered): boolean
   /** Every wrong response that no outage explains. */
   findUnexplained(): Answered[]
@@ -87,7 +87,7 @@ export function createLedger(processes: number): Ledger {
     findUnexplained: () =>
       answered.filter(one => {
         if (one.hasLeft || (one.status === 200 && one.isWhole)) return false
-        // The expected limit.
+        // The limit that this project's clients are expected to reach.
         if (one.project === 'limited' && one.status === 429) return false
         return !isExplained(one)
       }),

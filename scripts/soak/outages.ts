@@ -1,4 +1,4 @@
-/** The outages of a soak, how each begins and ends, and which errors clients may get during it; any other error is a defect. */
+/** The outages of a soak: how each begins and ends, and which errors clients may receive during it. Any other error is a defect. */
 import { connect, type Socket } from 'node:net'
 import type { RedisCluster, RedisNode } from '../../test/engines/redis-servers.ts'
 import type { Scenario } from '../../test/fake-provider/scenario.ts'
@@ -14,9 +14,9 @@ export interface Outage {
   kind: OutageKind
   begin(): unknown
   end(): unknown
-  /** What did not wait for a disk is lost: the last moment's records, of the database its counters, too. */
+  /** Whether data that is not yet on disk is lost: the last records, and for the database also the last counts. */
   forgets?: boolean
-  /** Of the one proxy that it concerns; all otherwise. */
+  /** The port of the affected proxy; without it, all proxies are affected. */
   port?: number
 }
 
@@ -24,10 +24,10 @@ export interface OutageTargets {
   postgres: PrivateServer
   relay: CuttingProxy
   redis: RedisCluster
-  /** Those that may be ended, and started again. */
+  /** The proxies that may be stopped and restarted. */
   proxies: readonly RestartedProxy[]
   upstream: Upstream
-  /** 0 to 1. */
+  /** Returns a number from 0 to 1. */
   random(): number
 }
 
@@ -40,7 +40,7 @@ export interface RestartedProxy {
   start(): Promise<unknown>
 }
 
-/** Connections held by an operator's tools, so that no other client gets one. */
+/** Connections that occupy all slots, so that no other client gets one. */
 const CROWD = 120
 
 export function listOutages(targets: OutageTargets): Outage[] {
@@ -57,20 +57,20 @@ export function listOutages(targets: OutageTargets): Outage[] {
     { kind: 'postgres', name: 'postgres stopped', begin: postgres.stop, end: postgres.start },
     { kind: 'postgres', name: 'postgres killed', begin: postgres.kill, end: postgres.start, forgets: true },
     { kind: 'postgres', name: 'postgres frozen', begin: postgres.freeze, end: postgres.thaw },
-    { kind: 'postgres', name: 'postgres loses answers', begin: relay.cut, end: relay.pass },
+    { kind: 'postgres', name: 'postgres loses replies', begin: relay.cut, end: relay.pass },
     ...listPostgresTroubles(postgres.url),
     ofUpstream('fails', { kind: 'error', status: 500 }),
     ofUpstream('is busy', { kind: 'error', status: 429, retryAfterSeconds: 1 }),
-    ofUpstream('refuses', { kind: 'error', status: 400 }),
-    ofUpstream('cuts before an answer', { kind: 'cut', after: 'nothing' }),
-    ofUpstream('cuts in an answer', { kind: 'cut', after: 2 }),
-    ofUpstream('says nothing', { kind: 'hang', after: 'nothing' }),
-    ofUpstream('falls silent', { kind: 'hang', after: 2 }),
-    ofUpstream('answers no JSON', { kind: 'invalidJson' }),
-    ofUpstream('fails in an answer', { kind: 'errorInAnswer', afterChunks: 2, shape: 'bare' }),
-    ofUpstream('answers slowly', { kind: 'answer', firstByteDelayMs: 900, chunkPauseMs: 20 }),
-    ofUpstream('forgets its end', { kind: 'answer', withoutDone: true }),
-    ofUpstream('has a status of its own', { kind: 'raw', status: 699, parts: ['odd'] }),
+    ofUpstream('rejects', { kind: 'error', status: 400 }),
+    ofUpstream('cuts before a response', { kind: 'cut', after: 'nothing' }),
+    ofUpstream('cuts in a response', { kind: 'cut', after: 2 }),
+    ofUpstream('sends nothing', { kind: 'hang', after: 'nothing' }),
+    ofUpstream('hangs in a response', { kind: 'hang', after: 2 }),
+    ofUpstream('sends invalid JSON', { kind: 'invalidJson' }),
+    ofUpstream('fails in a response', { kind: 'errorInAnswer', afterChunks: 2, shape: 'bare' }),
+    ofUpstream('is slow', { kind: 'answer', firstByteDelayMs: 900, chunkPauseMs: 20 }),
+    ofUpstream('omits the end of streams', { kind: 'answer', withoutDone: true }),
+    ofUpstream('sends an unknown status', { kind: 'raw', status: 699, parts: ['odd'] }),
     {
       kind: 'upstream',
       name: 'upstream frozen',
@@ -88,7 +88,10 @@ function listProxyTroubles({ port, kill, stop, freeze, thaw, start }: RestartedP
   ]
 }
 
-/** One master of the cluster, or all, are gone, or answer and take no writes. Roles change: a master is found when it is needed. */
+/**
+ * One master or all nodes of the cluster are down, frozen or reject writes. Roles change, so the master is determined when an outage
+ * begins.
+ */
 function listRedisTroubles({ redis, random }: OutageTargets): Outage[] {
   const nodes = [...redis.masters, ...redis.replicas]
   const all = (run: (node: RedisNode) => unknown) => Promise.all(nodes.map(run))
@@ -117,12 +120,12 @@ function listRedisTroubles({ redis, random }: OutageTargets): Outage[] {
   return outages.map(outage => ({ ...outage, kind: 'redis', name: `redis ${outage.name}` }))
 }
 
-/** A PostgreSQL that answers only some clients or statements. */
+/** Outages in which PostgreSQL serves only some clients or statements. */
 function listPostgresTroubles(url: string): Outage[] {
   const tell = (text: string) => withDatabase(url, database => database.runScript(text))
   let crowd: Socket[] = []
   let holding = { isOver: true }
-  // Each statement separately, because system settings cannot change within a transaction.
+  // A separate command per statement, because system settings cannot change within a transaction.
   const setReadOnly = async (on: boolean) => {
     const statements = [`alter system set default_transaction_read_only = ${on}`, 'select pg_reload_conf()']
     const commands = statements.flatMap(statement => ['-c', statement])
@@ -138,7 +141,7 @@ function listPostgresTroubles(url: string): Outage[] {
     },
     {
       kind: 'postgres',
-      name: 'postgres crowded',
+      name: 'postgres without free connections',
       async begin() {
         crowd = Array.from({ length: CROWD }, () => hang(url))
         await tell('select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()').catch(
@@ -168,24 +171,24 @@ function listPostgresTroubles(url: string): Outage[] {
   ]
 }
 
-/** A connection without a startup message, for which the server reserves a slot. */
+/** Opens a connection without a startup message, for which the server reserves a slot. */
 function hang(url: string): Socket {
   const { hostname, port } = new URL(url)
   return connect(Number(port), hostname).on('error', () => {})
 }
 
-/** Whether a client at this port may get this, which is no whole answer, during such an outage. */
+/** Whether a client of the proxy at `port` may receive this incomplete response during the outage. */
 export function mayCause(
   { kind, port, name }: Outage,
   one: { port: number; status: number; code: string | null; isBusy: boolean },
 ): boolean {
   const { status, code, isBusy } = one
-  // Without Redis, requests go on.
+  // The proxy serves requests without Redis.
   if (kind === 'redis') return false
   if (kind === 'postgres') return status === 503 && (code === 'service_unavailable' || code === 'overloaded_error')
-  // What a process has begun to stream ends with it, for those who follow it at another, too.
+  // A stream ends with the process that began it, also for requests at other processes that share the call.
   if (kind === 'proxy' && status === 200) return !name.endsWith('stopped')
-  // One that has just begun compiles what it runs, and may be too busy; the time limits of one that was frozen are over when it goes on.
+  // A process that has just started compiles code and may be overloaded. Time limits of a frozen process have expired when it resumes.
   if (kind === 'proxy')
     return one.port === port && (status === 0 || isBusy || (name.endsWith('frozen') && status > 501))
   if (status === 200) return true

@@ -1,4 +1,4 @@
-/** A PostgreSQL and a cluster of Redis for one soak, which it may stop, freeze, kill and fill. */
+/** A PostgreSQL and a Redis Cluster for one soak, which can be stopped, frozen, killed and filled. */
 
 import { callFunction } from '../../src/postgres/call.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
@@ -14,16 +14,14 @@ export interface SoakProject {
 
 export interface SoakStores {
   postgres: PrivateServer
-  /** Half of the proxies reach the database through it: answers can get lost on their way. */
+  /** Half of the proxies connect to the database through this relay, which can lose replies. */
   relay: CuttingProxy
   redis: RedisCluster
   projects: Record<ProjectName, SoakProject>
   remove(): Promise<void>
 }
 
-/**
- * `steady`: its clients read to the end. `fickle`: some of its clients leave. `limited`: with a low rate limit. `test`: with a test key.
- */
+/** `steady`: clients read responses to the end. `fickle`: some clients disconnect. `limited`: low rate limit. `test`: test key. */
 export type ProjectName = 'steady' | 'fickle' | 'limited' | 'test'
 
 export const LIMITED_PER_MINUTE = 30
@@ -53,7 +51,8 @@ export async function startSoakStores(): Promise<SoakStores> {
       limited: await create('limited'),
       test: await create('test'),
     }
-    // Far from their limits: what they have spent is compared with what was recorded. What is passed on has no price, which a budget would reject.
+    // Budgets that are not reached: their spending is compared with the records. Forwarded endpoints have no price, which a budget would
+    // reject.
     await database.runScript(`
       set local search_path = model_proxy, public;
       select set_budget('steady', 'usd', 1000000, 'day', of_model => 'openai/gpt-4o-mini'),
@@ -73,12 +72,12 @@ export async function startSoakStores(): Promise<SoakStores> {
 }
 
 export interface Booked {
-  /** Requests counted against the project's months. */
+  /** Requests in the project's month counters. */
   counted: number
   records: { id: string; status: number }[]
 }
 
-/** What the proxies recorded about a project. */
+/** Reads the proxies' counts and records of a project. */
 export function readBooks(url: string, project: string): Promise<Booked> {
   return withDatabase(url, async database => {
     const [counters] = await database.call<{ counted: number }>(

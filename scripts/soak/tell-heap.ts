@@ -1,4 +1,6 @@
-/** Loaded before a proxy that is to tell what it holds: at SIGUSR2, after a full garbage collection, the heap's MiB go to the end of a file. */
+/**
+ * Preloaded into a proxy whose memory is measured: at SIGUSR2, runs a full garbage collection and appends the heap's size in MiB to a file.
+ */
 import { heapStats } from 'bun:jsc'
 import { appendFileSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'

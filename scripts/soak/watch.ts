@@ -1,4 +1,4 @@
-/** What a proxy process holds: its memory, and its connections as the simulated upstream sees them. */
+/** Measures a proxy process: its memory, and its connections to the fake provider. */
 import { existsSync, readFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'
 import { readResidentMib } from '../bench/processor-time.ts'
@@ -7,15 +7,15 @@ import type { Upstream } from '../bench/targets.ts'
 export interface Sample {
   /** Upstream calls in flight. */
   active: number
-  /** Including idle ones. */
+  /** Includes idle connections. */
   openConnections: number
-  /** Of the proxy's process; null while it runs. */
+  /** The process's exit code; null while it runs. */
   exitCode: number | null
 }
 
 export async function sample(proxy: Subprocess, upstream: Pick<Upstream, 'counts'>): Promise<Sample> {
   const { active, openConnections } = await upstream.counts()
-  // One connection is the one that asks for the counts.
+  // Excludes the connection of this call.
   return { active, openConnections: openConnections - 1, exitCode: proxy.exitCode }
 }
 
@@ -28,11 +28,11 @@ export interface Watched {
   heapFile: string
 }
 
-/** What processes hold, in MiB. */
+/** Memory of the processes in MiB. */
 export interface MemoryWatch {
-  /** Their resident memory. */
+  /** Resident memory. */
   now(): number[]
-  /** Of each, over the second half of the time: minute by minute, the least resident memory, and the heap without garbage. */
+  /** Per process over the second half of the run: the least resident memory per minute, and the heap after garbage collection. */
   trends(): { resident: Trend; heap: Trend }[]
 }
 
@@ -54,7 +54,7 @@ export function watchMemory(watched: readonly Watched[]): MemoryWatch {
   }
 }
 
-/** How a series rose from its first value to its last, by the median of all slopes between two of its values (Theil and Sen). */
+/** The rise of a series from its first to its last value, by the median slope of all pairs of values (Theil–Sen estimator). */
 export interface Trend {
   last: number
   rise: number
