@@ -1,4 +1,4 @@
-/** Compares the texts of a pair as the proxy would: with one of its embedders, or by similarities that were recorded with the pairs. */
+/** Compares the texts of a pair as the proxy does: with one of its embedders, or by similarities that were recorded with the pairs. */
 
 import { createBuiltinEmbedder } from '../../src/cache/embedders/builtin-embedder.ts'
 import { createLocalEmbedder } from '../../src/cache/embedders/local/local-embedder.ts'
@@ -8,21 +8,21 @@ import type { LabelledPair } from './pairs.ts'
 
 export const embedderNames = ['builtin', 'local', 'recorded'] as const
 
-/** The unit vector of a text; null when there is none. */
+/** Returns the unit vector of a text; null if it has none. */
 export type Embed = (text: string) => Promise<Float32Array | null>
 
 export interface Compare {
   readonly name: (typeof embedderNames)[number]
-  /** Whether similarity tells meaning, not only wording. */
+  /** Whether similarity reflects meaning, not only wording. */
   readonly isSemantic: boolean
-  /** The cosine of two texts: those of the pair, or what was made of them. Rejects when there is none. */
+  /** Returns the cosine of two texts, the pair's own or derived ones. Rejects if there is none. */
   compare(pair: LabelledPair, one: string, other: string): Promise<number>
-  /** Null when only pairs have a similarity. */
+  /** Null if only pairs have a similarity. */
   readonly embed: Embed | null
   close(): Promise<void>
 }
 
-/** Throws when there is no embedder of that name. `recorded`: what an API's model said of the texts as they are; each pair needs a `similarity`. */
+/** Throws if the embedder is unknown. `recorded` uses each pair's `similarity`, measured by an API's model on the unchanged texts. */
 export async function openCompare(wanted: string): Promise<Compare> {
   const name = embedderNames.find(each => each === wanted)
   if (!name) throw new Error(`--embedder must be one of ${embedderNames.join(', ')}`)
@@ -46,7 +46,7 @@ function comparing(embed: Embed): Pick<Compare, 'compare'> & { embed: Embed } {
   return { compare, embed }
 }
 
-/** Of equal texts an embedder is asked once. */
+/** Equal texts are embedded once. */
 async function recorded({ similarity, set }: LabelledPair, one: string, other: string): Promise<number> {
   if (similarity === undefined) throw new Error(`${set}: --embedder recorded needs a similarity with each pair`)
   return one === other ? 1 : similarity

@@ -1,4 +1,4 @@
-/** The curve of same and different pairs served over thresholds, by policy, risk, set and class. */
+/** The curve of served equal and different pairs over thresholds, by policy, risk, set and class. */
 
 import type { SemanticRisk } from '../../src/cache/verify/verify.ts'
 import type { LabelledPair } from './pairs.ts'
@@ -35,7 +35,7 @@ function setLines(set: string, pairs: readonly WeighedPair[]): string[] {
   ]
 }
 
-/** What was served of pairs, by class. */
+/** The number of served pairs, by class. */
 export function servedLines<Pair extends LabelledPair>(
   name: string,
   pairs: readonly Pair[],
@@ -61,7 +61,7 @@ function rowLine<Pair>(
   return `  ${name.padEnd(26)} ${count(1).padEnd(36)} ${count(0)}`
 }
 
-/** Of the pairs that a person read, what the defaults serve: by their labels, and by what the person says. */
+/** The pairs that a person read and the default settings serve: by label, and by the person's verdict. */
 function handLines(pairs: readonly WeighedPair[]): string[] {
   const read = pairs.filter(({ hand }) => hand !== undefined)
   if (read.length === 0) return []

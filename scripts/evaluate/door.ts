@@ -12,7 +12,7 @@ export interface EndpointCase {
   close(): Promise<void>
 }
 
-/** Starts a simulated upstream and a proxy on its own database, with limits too high to matter. */
+/** Starts a fake provider and a proxy with its own database and limits that the evaluation does not reach. */
 export async function openDoor(): Promise<EndpointCase> {
   const upstream = await startUpstream()
   const proxy = await startProxy('evaluate', upstream)
@@ -20,7 +20,7 @@ export async function openDoor(): Promise<EndpointCase> {
   let asked = 0
   const set = (settings: Readonly<Record<string, string>>) =>
     database.call(`select set_settings('bench', $1::jsonb)`, [JSON.stringify(settings)])
-  // A request asks for more similarity than its project, or for as much.
+  // A request can only raise its project's threshold.
   await set({ semantic_threshold: '0' })
   return {
     async isServed(pair, threshold) {
@@ -31,7 +31,7 @@ export async function openDoor(): Promise<EndpointCase> {
         await ask(proxy, proxy.stores.key, pair.b, headers),
       ]
       if (first.status !== 200 || second.status !== 200)
-        throw new Error(`The proxy answered ${first.status}, ${second.status}`)
+        throw new Error(`expected 200 from the proxy, got ${first.status} and ${second.status}`)
       return second.cache !== 'MISS'
     },
     async set(settings) {

@@ -1,10 +1,10 @@
 /**
- * Prints what the cache would serve, right and wrong, on labelled pairs: `bun run evaluate [FILE…] [--threshold 0.95]
- * [--embedder builtin|local|recorded] [--through-the-door]`. For each policy and risk: the curve over thresholds, by set and by class, with
- * 95 % intervals, and beside the labels what a person said of the pairs that were read. `--embedder recorded` takes the `similarity` in the
- * pairs. `--project acme` takes a project's own verdicts from DATABASE_URL instead of files. `--through-the-door` sends each pair through a
- * real proxy of its own, over HTTP. `--board FOLDER [--stream 10000]` compares policies and plain cosine by what publications report, for each
- * file of the folder (.jsonl, .csv, .tsv) and each `--embedder`.
+ * Prints which labelled pairs the cache would serve, correctly and wrongly: `bun run evaluate [FILE…] [--threshold 0.95] [--embedder
+ * builtin|local|recorded] [--through-the-door]`. For each policy and risk, prints the curve over thresholds, by set and by class, with 95 %
+ * intervals, and people's verdicts beside the labels where there are any. `--embedder recorded` uses the `similarity` in the pairs.
+ * `--project acme` reads a project's own verdicts from DATABASE_URL instead of files. `--through-the-door` sends each pair over HTTP
+ * through a separate proxy. `--board FOLDER [--stream 10000]` compares policies and plain cosine by the measures of publications, for each
+ * file of the directory (.jsonl, .csv, .tsv) and each `--embedder`.
  */
 import { parseArgs } from 'node:util'
 import { boardLines } from './board/board.ts'
@@ -67,7 +67,7 @@ async function withEmbedders(use: (embedders: readonly Compare[]) => Promise<voi
   }
 }
 
-/** Says now and then on stderr how far it is. */
+/** Returns a function that writes progress to standard error at intervals. */
 function createProgress(): (progress: string) => void {
   let toldAt = performance.now()
   return progress => {

@@ -1,4 +1,4 @@
-/** Labelled pairs: two texts, and a label: 1: both ask the same; 0: one's answer is wrong for the other. */
+/** Labelled pairs of two texts. Label 1: both are the same question; 0: the response to one is wrong for the other. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
@@ -9,33 +9,33 @@ export interface LabelledPair {
   b: string
   label: 0 | 1
   category: string
-  /** What a person says who read the pair. */
+  /** The verdict of a person who read the pair. */
   hand?: 0 | 1
-  /** The cosine that a model gave the texts as they are. */
+  /** A model's cosine of the unchanged texts. */
   similarity?: number
   /** The file's name. */
   set: string
 }
 
-/** What the fields are called: here, in QQP, in MRPC, in PAWS and most other sets of GLUE, in GPTCache's. */
+/** Field names: our own, and those of QQP, of MRPC, of PAWS and most other sets of GLUE, and of GPTCache. */
 const names = {
   a: ['a', 'question1', '#1 string', 'sentence1', 'text_a'],
   b: ['b', 'question2', '#2 string', 'sentence2', 'text_b'],
   label: ['label', 'is_duplicate', 'quality'],
 } as const
 
-/** `HASH 1` or `HASH 0`: judgements by hand, of pairs that need not be in the project. */
+/** Lines of `HASH 1` or `HASH 0`: verdicts of people, also about pairs that are not in the repository. */
 const JUDGEMENTS = join(import.meta.dirname, '../../test/fixtures/question-pairs/hand-judgements.txt')
 const OWN_PAIRS = join(import.meta.dirname, '../../test/unit/cache/text/pairs')
 
-/** The files of pairs in a folder, by name. Throws when there is none. */
+/** The files of pairs in a directory, by name. Throws if there is none. */
 export function pairFiles(folder: string): string[] {
   const files = readdirSync(folder).filter(file => tableExtensions.includes(extname(file)))
   if (files.length === 0) throw new Error(`${folder}: no pairs in it: a file must end in ${tableExtensions.join(', ')}`)
   return files.sort().map(file => join(folder, file))
 }
 
-/** Reads the files, or the project's own pairs without any. An invalid row throws an error with its position. */
+/** Reads the given files; without any, the repository's own pairs. An invalid row throws an error with its position. */
 export function* readPairs(files: readonly string[]): Generator<LabelledPair> {
   const judgements = new Map(
     readFileSync(JUDGEMENTS, 'utf8')
@@ -47,7 +47,7 @@ export function* readPairs(files: readonly string[]): Generator<LabelledPair> {
   }
 }
 
-/** Names a pair in the judgements, whatever the order of its texts. */
+/** Identifies a pair in the verdicts, independent of the order of its texts. */
 export function hashOf({ a, b }: Pick<LabelledPair, 'a' | 'b'>): string {
   return createHash('sha256').update([a, b].sort().join('\n')).digest('hex').slice(0, 12)
 }

@@ -1,6 +1,6 @@
 /** A share with its 95 % interval. */
 
-/** Wilson's interval for `hits` of `total` at 95 %. */
+/** Wilson's 95 % interval for `hits` of `total`. */
 function wilson(hits: number, total: number): readonly [low: number, high: number] {
   if (total === 0) return [0, 1]
   const z = 1.96
@@ -11,7 +11,7 @@ function wilson(hits: number, total: number): readonly [low: number, high: numbe
   return [Math.max(0, (middle - spread) / scale), Math.min(1, (middle + spread) / scale)]
 }
 
-/** "12 of 40, 30.0 % (18.1–45.4)". */
+/** Formats a share like "12 of 40, 30.0 % (18.1–45.4)". */
 export function share(hits: number, total: number): string {
   const percent = (value: number) => (100 * value).toFixed(1)
   const [low, high] = wilson(hits, total)

@@ -1,4 +1,6 @@
-/** Reads the rows of a file of pairs: JSON lines, or a table whose first line names its columns, comma-separated or tab-separated. */
+/**
+ * Reads the rows of a file of pairs: JSON lines, or a comma-separated or tab-separated table whose first line contains the column names.
+ */
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 
@@ -6,7 +8,7 @@ export interface Row {
   /** By name in lower case. */
   readonly fields: Readonly<Record<string, unknown>>
   readonly line: number
-  /** The line that names the fields. */
+  /** The line that contains the field names. */
   readonly namedAt: number
 }
 
@@ -14,7 +16,7 @@ const separators: Readonly<Record<string, string>> = { '.csv': ',', '.tsv': '\t'
 
 export const tableExtensions: readonly string[] = ['.jsonl', ...Object.keys(separators)]
 
-/** A line that is not of the file's format throws an error with its position. */
+/** An invalid line throws an error with its position. */
 export function* readRows(file: string): Generator<Row> {
   const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   const separator = separators[extname(file)]
@@ -63,7 +65,7 @@ function* splitTable(file: string, text: string, separator: string): Generator<{
   }
 }
 
-/** The cells of the row at `from`, and where the next one begins; null when a quotation mark is amiss. */
+/** The cells of the row at `from`, and the position of the next row; null if a quotation mark is misplaced. */
 function splitRow(text: string, from: number, separator: string): { cells: string[]; end: number } | null {
   const cells: string[] = []
   for (let at = from; ; at += 1) {
@@ -83,8 +85,8 @@ function endOfPlain(text: string, from: number, separator: string): number {
 }
 
 /**
- * Where the cell in quotation marks ends; null when it is none. Tab-separated sets have texts that merely begin with a quotation ("Yes," she
- * said): no such cell may take in a tab, and with it the rows that follow.
+ * The end of the quoted cell; null if the cell is not quoted. In tab-separated sets a text may begin with a quotation ("Yes," she said), so
+ * a quoted cell never contains a tab: otherwise it would include the rows that follow.
  */
 function endOfQuoted(text: string, from: number, separator: string): number | null {
   if (text[from] !== '"') return null

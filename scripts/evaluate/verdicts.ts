@@ -1,4 +1,6 @@
-/** A project's own verdicts as pairs: what people and the judge said of its questions, at which similarity. Texts are not kept. */
+/**
+ * A project's verdicts as pairs: the verdicts of people and of the judge on its questions, with similarities. Their texts are not stored.
+ */
 import { withDatabase } from '../bench/stores.ts'
 import type { WeighedPair } from './weigh.ts'
 
@@ -7,11 +9,11 @@ interface Row {
   similarity: number
   difference: string | null
   source: string
-  /** The normalized texts were equal. */
+  /** Whether the normalized texts are equal. */
   is_normalized: boolean
 }
 
-/** Reads them from DATABASE_URL. Throws when there is no such project. */
+/** Reads the verdicts from DATABASE_URL. Throws if the project does not exist. */
 export async function readVerdicts(project: string): Promise<WeighedPair[]> {
   const statement = `
     select verdict, similarity, difference, source, one_hash = other_hash as is_normalized
@@ -22,7 +24,10 @@ export async function readVerdicts(project: string): Promise<WeighedPair[]> {
   return rows.map(toPair)
 }
 
-/** What was served has no veto: a review is of what was. Under the policy `threshold` nothing has, as none was looked for. */
+/**
+ * A served pair has no veto, since only served responses are reviewed. Under the policy `threshold` no pair has one, because none was
+ * determined.
+ */
 function toPair({ verdict, similarity, difference, source, is_normalized }: Row): WeighedPair {
   const isServed = difference === null || source === 'review'
   const passes = () => isServed

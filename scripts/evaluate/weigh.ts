@@ -1,4 +1,4 @@
-/** Weighs pairs of texts: what each policy and risk makes of them. */
+/** Determines for pairs of texts which policies and risks would serve them. */
 import { type NormalizedPrompt, normalizePrompt } from '../../src/cache/text/normalize-prompt.ts'
 import { findBypassReason } from '../../src/cache/verify/bypass.ts'
 import { embeddingTextOf } from '../../src/cache/verify/embedding-text.ts'
@@ -9,11 +9,11 @@ import type { LabelledPair } from './pairs.ts'
 export const risks = ['careful', 'balanced', 'generous'] as const satisfies SemanticRisk[]
 export const DEFAULT_THRESHOLD = 0.95
 
-/** A pair with what decides about it. */
+/** A pair with the values that decide whether it is served. */
 export interface WeighedPair extends LabelledPair {
   readonly isNormalized: boolean
   readonly similarity: number
-  /** By risk: whether nothing speaks against it above a threshold. Who passes one passes all below. */
+  /** By risk: whether the pair passes at a threshold. A pair that passes at one threshold passes at all lower ones. */
   readonly passes: Readonly<Record<SemanticRisk, (threshold: number) => boolean>>
 }
 

@@ -1,4 +1,7 @@
-/** `--board`: measures what each method would serve of each file of a folder, right and wrong, as publications do. */
+/**
+ * `--board`: measures which pairs each method would serve, correctly and wrongly, for each file of a directory, with the measures of
+ * publications.
+ */
 import { basename } from 'node:path'
 import type { Compare } from '../compare.ts'
 import { pairFiles, readPairs } from '../pairs.ts'
@@ -10,13 +13,13 @@ import { explanation, type Measured, setLines } from './table.ts'
 
 export interface BoardOptions {
   readonly threshold: number
-  /** So many questions of each set are a stream. */
+  /** Number of questions per set that are looked up as a stream. */
   readonly streamed: number
-  /** Hears how far it is. */
+  /** Receives progress messages. */
   tell(progress: string): void
 }
 
-/** Rejects when a file is none of pairs. */
+/** Rejects if a file does not contain pairs. */
 export async function* boardLines(
   folder: string,
   embedders: readonly Compare[],
@@ -32,7 +35,7 @@ export async function* boardLines(
   }
 }
 
-/** Keeps numbers of each pair, and each question once. */
+/** Stores numbers per pair, and each question once. */
 async function measurePairs(file: string, embedder: Compare, { tell }: BoardOptions) {
   const name = `${basename(file)}, ${embedder.name}`
   const questions = createQuestions()

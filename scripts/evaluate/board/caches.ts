@@ -1,11 +1,11 @@
-/** The cache of one group of questions under each policy, in memory: what it would serve of what it holds. */
+/** In-memory caches of one group of questions under each policy: which of the cached questions each would serve. */
 import { questionAnchorOf } from '../../../src/cache/verify/embedding-text.ts'
 import { findVeto, isPlainQuestion, type SemanticRisk } from '../../../src/cache/verify/verify.ts'
 import { cosine } from '../compare.ts'
 import type { ReadText } from '../weigh.ts'
 import { createNearest } from './nearest.ts'
 
-/** A question, with the vectors of its text and of its gist. Null: it has none. */
+/** A question with the vectors of its text and of its embedding text; null if it has none. */
 export interface Asked extends ReadText {
   readonly number: number
   readonly vector: Float32Array | null
@@ -13,7 +13,7 @@ export interface Asked extends ReadText {
 }
 
 export interface GroupCache {
-  /** The number of the question whose answer is served; null for a miss. */
+  /** The number of the question whose response is served; null for a miss. */
   find(asked: Asked): number | null
   keep(asked: Asked): void
 }
@@ -33,7 +33,7 @@ export function openProved(): GroupCache {
   }
 }
 
-/** What does not share an anchor has a veto, so that only what does is compared. */
+/** Compares questions with the same anchor only, because the verifier rejects all others. */
 export function openVerified({ threshold, isSemantic }: CacheOptions, risk: SemanticRisk): GroupCache {
   const proved = openProved()
   const byAnchor = new Map<string, Asked[]>()
@@ -67,7 +67,7 @@ export function openVerified({ threshold, isSemantic }: CacheOptions, risk: Sema
   }
 }
 
-/** Under it nothing is bypassed. */
+/** The policy `threshold` bypasses no question. */
 export function openThreshold(threshold: number): GroupCache {
   const [normalized, nearest] = [openNormalized(), openNearest(threshold, ({ gistVector }) => gistVector)]
   return {

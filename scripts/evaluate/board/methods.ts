@@ -1,23 +1,23 @@
-/** What the board compares: each policy and risk, and plain cosine, as a cache has it that only compares vectors of texts. */
+/** The compared methods: each policy and risk, and plain cosine, like a cache that compares only vectors of texts. */
 import type { SemanticRisk } from '../../../src/cache/verify/verify.ts'
 import { risks, type WeighedPair } from '../weigh.ts'
 import { type CacheOptions, type GroupCache, openNearest, openProved, openThreshold, openVerified } from './caches.ts'
 
-/** A pair, with the cosine of its texts as they are. */
+/** A pair with the cosine of its unchanged texts. */
 export interface ComparedPair extends WeighedPair {
   readonly cosine: number
 }
 
 export interface Method {
   readonly name: string
-  /** What a threshold is compared with. */
+  /** The value that is compared with a threshold. */
   similarityOf(pair: ComparedPair): number
-  /** Below which threshold the pair is served; -Infinity for never. */
+  /** The pair is served below this threshold; -Infinity for never. */
   limitOf(pair: ComparedPair): number
   openCache(options: CacheOptions): GroupCache
 }
 
-/** What differs by less is the rounding of sums: texts with one gist must rank alike. */
+/** Smaller differences are rounding errors: pairs with equal embedding texts must have equal ranks. */
 const PRECISION = 1e-6
 const similarityOf = ({ similarity }: WeighedPair) => rounded(similarity)
 const cosineOf = ({ cosine }: ComparedPair) => rounded(cosine)
@@ -53,7 +53,7 @@ function rounded(value: number): number {
   return Math.round(value / PRECISION) * PRECISION
 }
 
-/** Of few words, what differs is explained only some way above the threshold. */
+/** The highest threshold at which the pair passes. In short questions a difference may pass only some margin above the threshold. */
 function highestPassed(pair: WeighedPair, risk: SemanticRisk): number {
   const passes = pair.passes[risk]
   if (pair.isNormalized) return Infinity

@@ -1,17 +1,17 @@
-/** Finds the nearest of many unit vectors, exactly: of one too far away, only the beginning is compared. */
+/** Finds the exact nearest neighbour among many unit vectors. A comparison ends as soon as the cosine cannot exceed the best one. */
 
 const BLOCK = 64
 
 interface Held {
   readonly vector: Float32Array
-  /** The length of what follows each block: no more can it add to a cosine than the two lengths' product. */
+  /** The length of the remaining vector after each block. The product of two of them is the upper bound of what remains of a cosine. */
   readonly rests: readonly number[]
   readonly number: number
 }
 
 export interface Nearest {
   add(vector: Float32Array, number: number): void
-  /** The number of the nearest, if its cosine exceeds the threshold; the first of several. */
+  /** The number of the first nearest vector, if its cosine exceeds the threshold; otherwise null. */
   find(vector: Float32Array, threshold: number): number | null
 }
 
@@ -33,7 +33,7 @@ export function createNearest(): Nearest {
   }
 }
 
-/** The cosine, or some number that is no higher than `floor` if it is not either. */
+/** The cosine if it exceeds `floor`; otherwise any number up to `floor`. */
 function cosineAbove(floor: number, one: Pick<Held, 'vector' | 'rests'>, other: Held): number {
   let sum = 0
   for (let block = 0; block * BLOCK < one.vector.length; block += 1) {

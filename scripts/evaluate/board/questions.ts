@@ -1,11 +1,11 @@
-/** The questions of labelled pairs, each once, in their order; and which of them ask the same. */
+/** The distinct questions of labelled pairs in their order, and which of them are equal. */
 import type { LabelledPair } from '../pairs.ts'
 
-/** What is known of two questions. */
+/** The known relation of two questions. */
 export interface Verdict {
-  /** By label: their own, or the labels that connect them. Else they count as different. */
+  /** By the label of the pair, or by labels that connect the two. Otherwise they count as different. */
   readonly isSame: boolean
-  /** The same, where no person read the pair. */
+  /** By a person's verdict; by label if no person read the pair. */
   readonly isSameByHand: boolean
   /** Whether the pair itself has a label. */
   readonly isLabelled: boolean
@@ -15,13 +15,13 @@ export interface Questions {
   add(pair: LabelledPair): void
   /** The first `most` questions. */
   first(most: number): string[]
-  /** Compares two by their numbers in the order. */
+  /** Compares two questions by their numbers. */
   verdictOf(one: number, other: number): Verdict
 }
 
 export function createQuestions(): Questions {
   const numbers = new Map<string, number>()
-  /** A question that asks the same, or itself: at the end of the way is the one that stands for all. */
+  /** By question: an equal question, or itself. The last one in a chain represents all (union-find). */
   const leaders: number[] = []
   const said = new Map<string, Pick<LabelledPair, 'label' | 'hand'>>()
 

@@ -1,20 +1,20 @@
-/** What a method's order of pairs is worth: measures over all thresholds that it could have. */
+/** Measures of a method's ranking of pairs over all possible thresholds. */
 
-/** Of each pair, by its place. */
+/** The values of each pair, by its position. */
 export interface Ranked {
-  /** Below which threshold it is served; -Infinity for never. */
+  /** The pair is served below this threshold; -Infinity for never. */
   readonly limits: readonly number[]
   readonly similarities: readonly number[]
 }
 
-/** All pairs that rank as high, or higher. */
+/** All pairs with this rank or a higher one. */
 export interface Level {
   readonly limit: number
   readonly count: number
   readonly right: number
 }
 
-/** The levels from the highest downwards. What is never served ranks below all that is, by its similarity. */
+/** Returns the levels in descending order. Pairs that are never served rank below all others, by similarity. */
 export function levelsOf({ limits, similarities }: Ranked, labels: readonly (0 | 1)[]): Level[] {
   const compare = (one: number, other: number) =>
     descending(limits[one], limits[other]) || descending(similarities[one], similarities[other])
@@ -34,7 +34,7 @@ function descending(one = 0, other = 0): number {
   return one === other ? 0 : other - one
 }
 
-/** The most permissive level at which at most a share of `bound` of what is served is wrong; null when there is none. */
+/** The most permissive level at which at most a share of `bound` of the served pairs is wrong; null if there is none. */
 export function widestWithin(levels: readonly Level[], bound: number): Level | null {
   const holds = ({ limit, count, right }: Level, at: number) =>
     limit !== -Infinity && levels[at + 1]?.limit !== limit && count - right <= bound * count
@@ -42,10 +42,10 @@ export function widestWithin(levels: readonly Level[], bound: number): Level | n
 }
 
 /**
- * The area under precision over cache-hit ratio (P-CHR AUC), 0 to 1: at each level, the share that is right of what ranks as high (precision),
- * over the share of all pairs that does (cache-hit ratio), joined by straight lines. As defined in Baral et al., "Closing the
- * Calibration Gap in Semantic Caching" (arXiv:2606.19719), and computed by `CacheEvaluator` in its code
- * (aditeyabaral/calibration-gap-semantic-caching, src/reranker/cache_evaluator.py), which LangCache's models are chosen by.
+ * The area under precision over cache-hit ratio (P-CHR AUC), 0 to 1. At each level, precision is the share of correct pairs among those
+ * that rank at least as high, and the cache-hit ratio is their share of all pairs; the points are joined by straight lines. As defined in
+ * Baral et al., "Closing the Calibration Gap in Semantic Caching" (arXiv:2606.19719), and computed by `CacheEvaluator` in its code
+ * (aditeyabaral/calibration-gap-semantic-caching, src/reranker/cache_evaluator.py), by which LangCache's models are chosen.
  */
 export function areaUnderPrecision(levels: readonly Level[]): number {
   const pairs = levels.at(-1)?.count ?? 0

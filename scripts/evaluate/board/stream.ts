@@ -1,7 +1,7 @@
 /**
- * Questions that come one after another: each is looked up among those before it, and kept if it is a miss. A hit counts as right if the
- * question whose answer is served asks the same: as vCache counts hits and errors (Schroeder et al., arXiv:2502.03771; `update_stats` in
- * vcache-project/vCache, benchmarks/benchmark.py, which compares the `id_set` of both).
+ * A stream of questions: each is looked up among the earlier ones and stored if it is a miss. A hit is correct if the question of the
+ * served response is equal, as vCache counts hits and errors (Schroeder et al., arXiv:2502.03771; `update_stats` in vcache-project/vCache,
+ * benchmarks/benchmark.py, which compares the `id_set` of both).
  */
 import type { Embed } from '../compare.ts'
 import { readText } from '../weigh.ts'
@@ -11,9 +11,9 @@ import type { Questions } from './questions.ts'
 export interface StreamCounts {
   hits: number
   wrong: number
-  /** The wrong ones, with what a person says in place of the label. */
+  /** Wrong hits, with a person's verdict in place of the label where there is one. */
   wrongByHand: number
-  /** The wrong ones that no label says so of: nobody compared the two. */
+  /** Wrong hits without a label of their own: nobody compared the two questions. */
   unlabelled: number
 }
 
@@ -34,7 +34,7 @@ export function runStream(asked: Iterable<Asked>, cache: GroupCache, { verdictOf
   return counts
 }
 
-/** Reads the texts in their order. */
+/** Reads the texts in order. */
 export async function readQuestions(
   texts: readonly string[],
   embed: Embed,

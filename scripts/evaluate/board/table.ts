@@ -1,15 +1,15 @@
-/** Writes what was measured of a set as a table. */
+/** Formats the measurements of a set as a table. */
 import { areaUnderPrecision, type Level, levelsOf, type Ranked, widestWithin } from './ranking.ts'
 import type { StreamCounts } from './stream.ts'
 
-/** A set of pairs with an embedder: of each pair, by its place, what is needed of it. */
+/** The measurements of a set of pairs with an embedder; arrays have one item per pair. */
 export interface Measured {
   readonly name: string
   readonly labels: (0 | 1)[]
-  /** What a person says of it, or else its label. */
+  /** A person's verdict; otherwise the label. */
   readonly byHand: (0 | 1)[]
   readonly categories: string[]
-  /** So many were read by a person. */
+  /** Number of pairs that a person read. */
   read: number
   readonly methods: readonly MeasuredMethod[]
 }
@@ -18,7 +18,7 @@ export interface MeasuredMethod extends Ranked {
   readonly name: string
   readonly limits: number[]
   readonly similarities: number[]
-  /** None where an embedder knows pairs alone. */
+  /** Omitted if the embedder has similarities of pairs only. */
   stream?: StreamCounts
 }
 
@@ -31,10 +31,10 @@ const BOUNDS = [0.01, 0.05]
 
 export function explanation({ threshold, streamed }: Shown): string[] {
   return [
-    'at most 1 %, 5 % wrong: share of the same pairs that are served at the most permissive threshold (in brackets) at which so much of what',
-    'is served is labelled different. P-CHR AUC: area under precision over cache-hit ratio.',
-    `above ${threshold}: same and different pairs served. Stream: of the first ${streamed} questions, each is looked up among those before it; of`,
-    'the wrong hits, those that no label says so of. By hand: with what people say who read some of the pairs, in place of labels.',
+    'at most 1 %, 5 % wrong: share of the equal pairs that are served at the most permissive threshold (in brackets) at which at most this',
+    'share of the served pairs is labelled different. P-CHR AUC: area under precision over cache-hit ratio.',
+    `above ${threshold}: equal and different pairs served. Stream: each of the first ${streamed} questions is looked up among the earlier ones; in`,
+    'brackets, the wrong hits without a label of their own. By hand: with the verdicts of people, where there are any, in place of labels.',
   ]
 }
 
@@ -80,7 +80,7 @@ function streamCell({ hits, unlabelled }: StreamCounts, wrong: number): string {
   return `${hits} hits, ${wrong} wrong (${unlabelled})`
 }
 
-/** What each method serves of each class. */
+/** The number of served pairs of each class, by method. */
 function classLines({ categories, labels, methods }: Measured, { threshold }: Shown): string[] {
   const byClass = Map.groupBy(labels.keys(), at => categories[at] ?? '')
   if (byClass.size < 2) return []
