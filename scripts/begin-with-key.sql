@@ -1,4 +1,4 @@
--- How a script about one key begins.
+-- Included first by scripts for one key.
 \ir begin.sql
 \if :{?key}
 \else

@@ -1,4 +1,4 @@
--- How a script about one project begins.
+-- Included first by scripts for one project.
 \ir begin.sql
 \if :{?project}
 \else

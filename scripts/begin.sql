@@ -1,4 +1,4 @@
--- How every operator's script begins: what goes wrong ends it with one line, and `schema` is where the proxy's tables and functions are.
+-- Included first by every operator script: ends the script with one line at the first error, and sets `schema` to the schema of the proxy.
 \set QUIET 1
 \set ON_ERROR_STOP 1
 \set VERBOSITY terse

@@ -1,4 +1,4 @@
--- Prints, for each threshold of a project, how many pairs with a verdict exceed it, and how many of those ask the same.
+-- Prints, for each threshold of a project, how many pairs with a verdict exceed it, and the share of equal questions among them.
 --
 --   psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -v project=acme -f scripts/calibration.sql
 \ir begin-with-project.sql

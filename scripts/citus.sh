@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# A Citus cluster on this machine, to try a distributed database: a coordinator and two workers, on separate ports and in a separate folder.
+# Runs a Citus cluster on this machine for tests of a distributed database: a coordinator and two workers, on separate ports and in a
+# separate directory.
 #
-#   scripts/citus.sh up              starts it, where the extension is installed, and prints DATABASE_URL=… of the coordinator
-#   scripts/citus.sh database NAME   creates a database on all three, known to each other
-#   scripts/citus.sh check           says what is not installed
+#   scripts/citus.sh up              starts it, if the extension is installed, and prints the coordinator's DATABASE_URL=…
+#   scripts/citus.sh database NAME   creates a database on all three servers and registers the workers in it
+#   scripts/citus.sh check           reports missing packages
 #   scripts/citus.sh down            stops it and removes its data
 #
-# Progress goes to standard error. CITUS_DIR and CITUS_PORT (the coordinator's; the workers have the next two) change folder and ports.
+# Progress goes to standard error. CITUS_DIR and CITUS_PORT set the directory and the coordinator's port; the
+# workers use the next two ports.
 set -euo pipefail
 
 dir=${CITUS_DIR:-/var/tmp/model-proxy-citus}
@@ -16,10 +18,10 @@ nodes=(coordinator worker1 worker2)
 say() { echo "citus: $*" >&2; }
 fail() { say "$*"; exit 1; }
 pg_bin() { find /usr/lib/postgresql -maxdepth 2 -name bin 2>/dev/null | sort -V | tail -n 1; }
-# With a home of their own: workers are reached through libpq, which looks for certificates there.
+# Sets HOME, because the coordinator connects to workers through libpq, which reads certificates from there.
 as_postgres() { (cd "$dir" && HOME=$dir setpriv --reuid=postgres --regid=postgres --init-groups "$@"); }
 port_of() { echo $((port + $1)); }
-# On a node, counted from 0: its database, then what psql is given.
+# Runs psql on a node. Arguments: number of the node from 0, database, options of psql.
 sql() { psql -h 127.0.0.1 -p "$(port_of "$1")" -U postgres -d "$2" -qAt -v ON_ERROR_STOP=1 "${@:3}"; }
 
 check_installed() {
@@ -45,11 +47,11 @@ listen_addresses = '127.0.0.1'
 port = $(port_of "$1")
 unix_socket_directories = '$dir/$name'
 shared_preload_libraries = 'citus'
-# Each backend of the coordinator may have a few connections to each node, its own included.
+# Each backend of the coordinator may open a few connections to each node, including itself.
 max_connections = 300
-# The workers store their part of a transaction over several of them in two phases.
+# Workers commit transactions over several nodes in two phases.
 max_prepared_transactions = 300
-# Each database has a process of Citus.
+# Citus has a background process per database.
 max_worker_processes = 64
 shared_buffers = 128MB
 citus.enable_statistics_collection = off
@@ -59,7 +61,7 @@ CONF
     as_postgres "$(pg_bin)/pg_ctl" -D "$dir/$name" -l "$dir/$name/server.log" -w -t 30 start >/dev/null
 }
 
-# One after the other: each tells the workers of roles.
+# One at a time: each creates roles on the workers.
 create_database() {
   exec 9>"$dir/lock"
   flock 9

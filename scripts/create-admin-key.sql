@@ -1,8 +1,8 @@
--- Creates an admin API key, which acts for an administrator, and prints it. It is not shown again.
+-- Creates an admin API key with the rights of an administrator, and prints it. The key is not shown again.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v email=ada@example.org -v name=deploys -f scripts/create-admin-key.sql
 --
--- Optional: -v expires=2027-01-01 (UTC by default): when the key expires.
+-- Optional: -v expires=2027-01-01, the time at which the key expires (UTC by default).
 \ir begin.sql
 
 \if :{?email}

@@ -1,10 +1,10 @@
--- Adds an administrator, and prints a token to set a password with: enter it at DASHBOARD/invitation. It is valid for seven days and one use.
--- For an administrator who lost the password, it prints another token. It rejects a user who is not an administrator: administrators reset
--- such a user's password on the page Users.
+-- Creates an administrator and prints a token for setting the password at DASHBOARD/invitation. The token is valid for seven days and one
+-- use. For an existing administrator who lost the password, prints a new token. Rejects other users: administrators reset their passwords
+-- on the page Users.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v email=ada@example.org -f scripts/create-admin.sql
 --
--- Optional: -v promote=true (makes a known user an administrator).
+-- Optional: -v promote=true (makes an existing user an administrator).
 \ir begin.sql
 
 \if :{?email}

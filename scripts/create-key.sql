@@ -1,8 +1,8 @@
--- Creates an API key and prints it. It is not shown again. type: project (paid providers) or test (sandbox, free).
+-- Creates an API key and prints it. The key is not shown again. type: project (paid providers) or test (sandbox, free).
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v type=project -v name=ci -f scripts/create-key.sql
 --
--- Optional: -v expires=2027-01-01 (UTC by default): when the key expires.
+-- Optional: -v expires=2027-01-01, the time at which the key expires (UTC by default).
 \ir begin-with-project.sql
 \if :{?type}
 \else

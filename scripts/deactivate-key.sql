@@ -1,5 +1,5 @@
--- Deactivates a key and prints its prefix; the key is refused from the next request on. Give the whole key, or the prefix in
--- list-keys.sql, if no other key has the same.
+-- Deactivates a key and prints its prefix. The key is rejected from the next request on. key: a whole key, or its prefix in list-keys.sql
+-- if it is unique.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v key=lgw_proj_AbCd1234 -f scripts/deactivate-key.sql
 \ir begin-with-key.sql

@@ -1,10 +1,10 @@
--- Distributes cached vectors and kept responses over the workers of a Citus cluster, by project_id, co-located: a project's rows are together
--- on one server. Run it once, on the coordinator, after `migrate` and before proxies serve:
+-- Distributes cached vectors and stored responses over the workers of a Citus cluster by project_id, co-located: all rows of a project are
+-- on one server. Run it once, on the coordinator, after `migrate` and before proxies serve requests:
 --
 --   psql "$DATABASE_URL" -f scripts/distribute.sql
 --
--- All else stays on the coordinator: docs/production.md says why. A distributed table cannot have what these have on one server; that is
--- dropped here, each with its reason. Running it again changes nothing.
+-- All other tables stay on the coordinator (docs/production.md explains why). Constraints and policies that a distributed table cannot have
+-- are dropped below, each with its reason. A second run changes nothing.
 \ir begin.sql
 begin;
 set local search_path to :"schema", public;
@@ -34,8 +34,8 @@ begin
         return;
     end if;
 
-    -- Foreign keys lead to tables that stay on the coordinator. Functions lock the project before they store anything, and the trigger
-    -- projects_deleted deletes what a deleted project leaves.
+    -- Foreign keys refer to tables that stay on the coordinator. Functions lock the project before they store rows, and the trigger
+    -- projects_deleted deletes the rows of a deleted project.
     for part in
         select c.conrelid::regclass as of_table, c.conname
         from pg_constraint c
@@ -44,8 +44,8 @@ begin
         execute format('alter table %s drop constraint %I', part.of_table, part.conname);
     end loop;
 
-    -- A policy with a subquery would ask the coordinator's tables on workers. Row security stays on: the dashboard's role sees nothing of these
-    -- tables, and count_vectors() tells it how many there are.
+    -- A policy with a subquery would read the coordinator's tables on workers. Row security remains enabled: the dashboard's role sees no
+    -- row of these tables, and count_vectors() returns their number.
     for part in
         select p.polrelid::regclass as of_table, p.polname
         from pg_policy p

@@ -1,5 +1,5 @@
--- Stores feedback on a semantic hit: whether the answer was wrong or right. wrong keeps the two wordings apart from the next request on.
--- Prints nothing.
+-- Stores feedback on a semantic hit: whether the response was wrong or right. After wrong, the two questions never match again, from the
+-- next request on. Prints nothing.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v request_id=req_… -v verdict=wrong -f scripts/feedback.sql
 \ir begin-with-project.sql

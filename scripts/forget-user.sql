@@ -1,10 +1,10 @@
--- Forgets an end user of a project: what is kept of one whom requests named (safety_identifier, user, metadata.user_id). Prints what there is
--- of each kind, how many and how many bytes. Records of requests stay without the name, and what was spent stays spent.
+-- Deletes all data of an end user of a project, identified by the name in requests (safety_identifier, user, metadata.user_id). Prints
+-- number and bytes of each kind of data. Request records remain without the name, and spending remains counted.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v user=alice -v dry_run=true -f scripts/forget-user.sql
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v user=alice -f scripts/forget-user.sql
 --
--- user: the whole name. dry_run: only prints.
+-- user: the whole name. dry_run: prints without deleting.
 \ir begin-with-project.sql
 \if :{?user}
 \else
@@ -18,7 +18,7 @@ do $$ begin raise exception 'user is missing: give -v user=alice'; end $$;
 select f.id, f.items, f.bytes
 from :"schema".forget_end_user(:'project', :"schema".name_end_user(:'user'), (:'dry_run')::boolean) f;
 
--- A part at a time, each in a transaction of its own. What came meanwhile is forgotten, too.
+-- Deletes in batches, each in a separate transaction. Includes data that was stored meanwhile.
 \o /dev/null
 select
     format(

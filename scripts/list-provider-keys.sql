@@ -1,4 +1,4 @@
--- Lists a project's keys for direct providers: provider|last four characters|first stored|last replaced|name|weight. Times are UTC.
+-- Lists a project's provider keys: provider|last four characters|first stored|last replaced|name|weight. Times are UTC.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -f scripts/list-provider-keys.sql
 \ir begin-with-project.sql

@@ -1,9 +1,9 @@
--- Deletes cached answers of a project and prints how many there were: all, or what one key or end user asked for.
+-- Deletes cached responses of a project and prints their number: all, or those to requests of one key or end user.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -f scripts/purge-cache.sql
 --
--- Optional: -v user=alice (whom requests named: the whole name), -v key=lgw_proj_AbCd1234 (a whole key, or its prefix), -v dry_run=true (only
--- counts).
+-- Optional: -v user=alice (the end user's whole name in requests), -v key=lgw_proj_AbCd1234 (a whole key, or its prefix), -v dry_run=true
+-- (counts without deleting).
 \ir begin-with-project.sql
 \if :{?user}
 \set of_user true

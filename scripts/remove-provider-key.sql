@@ -1,5 +1,5 @@
--- Deletes a project's key for a direct provider (openai, anthropic, groq), from the next request on: the one of a name, or the one that was
--- stored without. Prints its last four characters.
+-- Deletes a project's provider key (openai, anthropic, groq), which is not used from the next request on: the key with the name, or the one
+-- that was stored without a name. Prints its last four characters.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v provider=openai [-v name=second] -f scripts/remove-provider-key.sql
 \ir begin-with-project.sql

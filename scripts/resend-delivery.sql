@@ -1,4 +1,4 @@
--- Delivers an event once more, under the same id. The delivery is one that list-deliveries.sql shows.
+-- Delivers an event again, with the same id. delivery: an id that list-deliveries.sql prints.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v delivery=delivery_12 -f scripts/resend-delivery.sql
 \ir begin-with-project.sql

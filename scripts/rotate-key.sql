@@ -1,9 +1,9 @@
--- Gives a key another value and prints it: the only time it is seen. The key keeps its id, name, budgets and counters, and its former
--- value works for some seconds more.
+-- Replaces a key's value and prints the new one, which is not shown again. The key keeps its id, name, budgets and counters. The former
+-- value remains valid for the grace period.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v key=lgw_proj_AbCd1234 -v grace=86400 -f scripts/rotate-key.sql
 --
--- key: a whole key, or its displayed prefix. grace: in seconds (0 without it; at most 90 days).
+-- key: a whole key, or its displayed prefix. grace: in seconds (default 0; at most 90 days).
 \ir begin-with-key.sql
 \if :{?grace}
 \else

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A PostgreSQL with pgvector and a Redis for tests and benchmarks, on separate ports and in a separate folder.
+# Runs a PostgreSQL with pgvector and a Redis for tests and benchmarks, on separate ports and in a separate directory.
 #
-#   scripts/services.sh up      starts them (installing what is missing) and prints DATABASE_URL=… and REDIS_URL=…, one per line
+#   scripts/services.sh up      starts them (and installs missing packages) and prints DATABASE_URL=… and REDIS_URL=…, one per line
 #   scripts/services.sh down    stops them and removes their data
 #
-# Uses `docker compose` if a Docker engine runs, else Debian's packages (as root). Progress goes to standard error.
-# SERVICES_DIR, SERVICES_PG_PORT and SERVICES_REDIS_PORT change folder and ports.
+# Uses `docker compose` if a Docker engine is running, otherwise Debian's packages (as root). Progress goes to standard error.
+# SERVICES_DIR, SERVICES_PG_PORT and SERVICES_REDIS_PORT set the directory and the ports.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -20,14 +20,14 @@ docker_answers() { command -v docker >/dev/null && timeout 5 docker info >/dev/n
 compose() {
   POSTGRES_PORT=$pg_port REDIS_PORT=$redis_port docker compose -p model-proxy-services -f "$here/docker-compose.yml" "$@" >&2
 }
-# What compose made at its first start.
+# Prints a secret that compose created at its first start.
 made() {
   docker compose -p model-proxy-services -f "$here/docker-compose.yml" run --rm --entrypoint cat secrets "/secrets/$1" 2>/dev/null
 }
 pg_bin() { find /usr/lib/postgresql -maxdepth 2 -name bin 2>/dev/null | sort -V | tail -n 1; }
 as_postgres() { (cd "$dir" && setpriv --reuid=postgres --regid=postgres --init-groups "$@"); }
 
-# The mirror from which this machine already gets Debian's packages.
+# Prints the mirror of Debian's packages that this machine uses.
 debian_mirror() { apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' | grep -v security | head -n 1; }
 
 install_packages() {
@@ -39,13 +39,13 @@ install_packages() {
   say "installing ${wanted[*]}"
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq >&2
-  # Prevents Debian's default cluster on the usual port.
+  # Prevents Debian's default cluster on the default port.
   mkdir -p /etc/postgresql-common/createcluster.d
   echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.d/model-proxy.conf
   apt-get install -y -qq --no-install-recommends "${wanted[@]}" >&2
 }
 
-# Debian 12 has no pgvector: the next release's source package builds against the installed server in seconds.
+# Debian 12 has no pgvector package. The next release's source package builds against the installed server in seconds.
 install_pgvector() {
   local major sharedir work
   major=$(basename "$(dirname "$(pg_bin)")")

@@ -1,8 +1,9 @@
--- Sets how much a project may spend, from the next request on: in all, or with one key, model or tag. Prints the budget's id.
+-- Sets a budget of a project, from the next request on: in total, or for one key, model or tag. Prints the budget's id.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v usd=100 -v per=month -f scripts/set-budget.sql
 --
--- project: its name, or * for all projects together. usd: US dollars; tokens=1000000 in its place. none removes the budget. per: day, week, month or total.
+-- project: its name, or * for all projects together. usd: an amount in US dollars, or tokens=1000000 instead; none removes the budget. per:
+-- day, week, month or total.
 -- Optional: -v key=lgw_proj_AbCd1234 (a whole key, or its prefix), -v model=gpt-4o-mini, -v tag=team=search, -v zone=Europe/Vienna (UTC).
 \ir begin-with-project.sql
 \if :{?per}

@@ -1,9 +1,10 @@
--- Limits what a key may do within its project's plan and settings, from the next request on. Prints nothing.
+-- Sets limits of a key, in addition to its project's plan and settings, from the next request on. Prints nothing.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v key=lgw_proj_AbCd1234 -v requests_per_minute=10 -f scripts/set-key-limits.sql
 --
--- key: a whole key, or its displayed prefix. At least one of requests_per_minute=10, tokens_per_minute=50000, allowed_models='gpt-4o*,openai/*'
--- (patterns of names, * for any characters) and allowed_addresses='10.0.0.0/8,2001:db8::/32'; none takes a limit away, and what is not given stays.
+-- key: a whole key, or its displayed prefix. Requires at least one of requests_per_minute=10, tokens_per_minute=50000,
+-- allowed_models='gpt-4o*,openai/*' (patterns of names, * for any characters) and allowed_addresses='10.0.0.0/8,2001:db8::/32'. none
+-- removes a limit; omitted limits are unchanged.
 \ir begin-with-key.sql
 \set limits {}
 \if :{?requests_per_minute}

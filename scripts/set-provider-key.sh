@@ -1,12 +1,12 @@
 #!/bin/sh
-# Stores a project's own key for a direct provider (openai, anthropic, groq, …), used from the next request on. The key is read from standard
-# input, or asked for on a terminal; never pass it as an argument, which other users can read. Prints its last four characters.
+# Stores a project's provider key (openai, anthropic, groq, …), which is used from the next request on. The key is read from standard input,
+# or prompted for on a terminal. Never pass it as an argument, which other users can read. Prints the key's last four characters.
 #
 #   printf %s "$SECRET" | scripts/set-provider-key.sh acme openai
-#   printf %s "$SECRET" | scripts/set-provider-key.sh acme openai second 3     # beside it: a name, and its share of requests
+#   printf %s "$SECRET" | scripts/set-provider-key.sh acme openai second 3     # a further key: its name and weight
 #
 # The key is encrypted with ENCRYPTION_KEY before it reaches the database at DATABASE_URL. With neither set, it is stored in the embedded
-# database of DATA_DIR, whether or not the proxy runs.
+# database of DATA_DIR, also while the proxy is running.
 set -eu
 cd "$(dirname "$0")/.."
 PATH="$PWD/node_modules/.bin:$PATH"

@@ -2,7 +2,7 @@
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v setting=semantic_threshold -v value=0.97 -f scripts/set-setting.sql
 --
--- What there is to set, and what each setting takes:
+-- All settings with their allowed values:
 --
 --   psql "$DATABASE_URL" -c 'select name, preset, words, least, most, help from setting_kinds'
 \ir begin-with-project.sql

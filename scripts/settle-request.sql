@@ -1,9 +1,11 @@
--- Settles a request whose cost is estimated: what its provider charged replaces the estimate in its record, in reports and in budgets.
+-- Settles a request whose cost is estimated: the provider's charge replaces the estimate in the record, in reports and in budgets.
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v project=acme -v request=req_1 -v usd=0.0123 -f scripts/settle-request.sql
 --
--- request: its X-Request-Id; of several that have it, the newest whose cost is estimated. usd: what the provider charged, in US dollars.
--- Optional: -v prompt_tokens=1200 -v completion_tokens=80 (as estimated), -v recorded='2026-11-28 20:15:00.123+00' (recorded_at of its record).
+-- request: its X-Request-Id; if several requests have it, the newest with an estimated cost is settled. usd: the provider's charge in US
+-- dollars.
+-- Optional: -v prompt_tokens=1200 -v completion_tokens=80 (as estimated), -v recorded='2026-11-28 20:15:00.123+00' (recorded_at of its
+-- record).
 \ir begin-with-project.sql
 \if :{?request}
 \else

@@ -1,8 +1,8 @@
--- Prints a project's usage in a calendar month (UTC): against its quotas, and by model.
+-- Prints a project's usage in a calendar month (UTC): with its quotas, and by model.
 --
 --   psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -v project=acme -f scripts/usage.sql
 --
--- Optional: -v month=2026-10 (the current one).
+-- Optional: -v month=2026-10 (default: the current month).
 \ir begin-with-project.sql
 
 \if :{?month}
