@@ -1,12 +1,12 @@
 /**
- * An example of a hook (docs/hooks.md). It rejects card numbers, IBANs, keys and mail addresses in requests and responses, by pattern and
- * checksum.
+ * An example of a hook (docs/hooks.md). It rejects requests and responses with card numbers, IBANs, API keys or email addresses, which it
+ * detects by pattern and checksum.
  *
- *   HOOK_SECRET=… PORT=8700 bun examples/hook.ts       with the proxy's secret; set HOOK_URL=http://127.0.0.1:8700 for the proxy
+ *   HOOK_SECRET=… PORT=8700 bun examples/hook.ts       HOOK_SECRET is the proxy's; set the proxy's HOOK_URL=http://127.0.0.1:8700
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** The version of the rules. Change both together: cached responses are then checked again. */
+/** The version of the rules. Change it with the rules: cached responses are then checked again. */
 const POLICY = 'personal-data-1'
 const { HOOK_SECRET = '', PORT = '8700' } = process.env
 const SECRET = Buffer.from(HOOK_SECRET.replace(/^whsec_/, ''), 'base64')
@@ -39,7 +39,7 @@ function isIban(text: string): boolean {
   return BigInt(number) % 97n === 1n
 }
 
-/** Names the first kind of personal data in a text; null for none. Digits of other scripts and invisible characters do not hide it. */
+/** Returns the first kind of personal data in a text; null if there is none. Normalizes digits and ignores invisible characters. */
 export function findPersonalData(text: string): string | null {
   const plain = text.normalize('NFKC').replace(/\p{Cf}/gu, '')
   const cards = plain.match(/(?<![\d.])[2-6](?:[ -]?\d){12,18}(?!\d)/g) ?? []

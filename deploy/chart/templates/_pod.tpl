@@ -19,7 +19,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 automountServiceAccountToken: false
 securityContext:
   runAsNonRoot: true
-  # The user `bun` of the image.
+  # The image's user `bun`.
   runAsUser: 1000
   runAsGroup: 1000
   fsGroup: 1000
