@@ -1,9 +1,9 @@
 /**
- * `bun run build [--target=linux-arm64]…`: the program as one file with all that it reads (dist/npm/TARGET/model-proxy), and npm's packages of
- * it (dist/*.tgz).
+ * `bun run build [--target=linux-arm64]…`: builds the program as one file with all files that it reads (dist/npm/TARGET/model-proxy), and
+ * the npm packages that contain it (dist/*.tgz).
  *
- * In the file, every module and every file keeps the address that it has in a checkout, below another root. So `new URL('./name',
- * import.meta.url)` finds what it names in both, and what is packed is what the source names in this way.
+ * Modules and files have the same relative paths in the program as in a checkout. So `new URL('./name', import.meta.url)` resolves in both,
+ * and every file that the source names in this way is embedded.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
@@ -15,7 +15,7 @@ import PACKAGE from '../package.json' with { type: 'json' }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DIST = join(ROOT, 'dist')
-/** As Node names platforms; on Linux, musl where it is not glibc. */
+/** In Node's platform names; `musl` marks Linux without glibc. */
 const TARGETS = [
   'linux-x64',
   'linux-arm64',
@@ -29,20 +29,20 @@ type Target = (typeof TARGETS)[number]
 const isTarget = (name: string): name is Target => TARGETS.some(target => target === name)
 const OWN_TARGET = `${process.platform}-${process.arch}`
 const ENTRY = 'src/process/server.ts'
-/** Where Bun keeps what is packed into a program. */
+/** The root of embedded files in Bun's file system. */
 const ROOT_WITHIN = '/$bunfs/root/'
 const NAMED = /new URL\(\s*['"]([^'"]+)['"],\s*import\.meta\.url,?\s*\)/g
-/** The source, and the packages that name their files in the same way. */
+/** The source, and the packages that refer to their files by URL. */
 const SOURCES = [
   'src/**/*.ts',
   'node_modules/@electric-sql/pglite/dist/chunk-*.js',
   'node_modules/@electric-sql/pglite-*/dist/index.js',
 ]
-/** The pages are packed as they are served, not their source; the sentence model and its runtime are installed beside the program. */
+/** Built pages are embedded instead of their source. The sentence model and its runtime are installed beside the program. */
 const LEFT_OUT = /^(src\/dashboard\/pages|vendor)\//
 const NOT_PACKED = ['bun-plugin-tailwind', 'onnxruntime-node', '@huggingface/tokenizers']
 
-/** Paths, below the root, of the files and modules that the source names by their addresses. */
+/** Returns the paths, relative to the root, of files and modules that the source names by URL. */
 export function listNamed(): string[] {
   const sources = SOURCES.flatMap(pattern => [...new Bun.Glob(pattern).scanSync(ROOT)])
   const named = sources.flatMap(source =>
@@ -53,13 +53,13 @@ export function listNamed(): string[] {
   return [...new Set(named.flatMap(filesAt))].filter(path => !LEFT_OUT.test(path)).sort()
 }
 
-/** A folder's files, or the file itself. */
+/** The files of a directory, or the file itself. */
 function filesAt(path: string): string[] {
   const isFolder = statSync(join(ROOT, path)).isDirectory()
   return isFolder ? Array.from(new Bun.Glob('**/*').scanSync(join(ROOT, path)), name => join(path, name)) : [path]
 }
 
-/** Gives each module the address that the packed program has it at, and packs `files` with the entry point. */
+/** Replaces each module's URL by its URL in the program, and embeds `files` with the entry point. */
 function keepAddresses(files: readonly string[]): BunPlugin {
   return {
     name: 'keep-addresses',
@@ -80,7 +80,7 @@ function keepAddresses(files: readonly string[]): BunPlugin {
   }
 }
 
-/** Packs the program for one platform into a file. */
+/** Builds the program for one platform. */
 async function compile(target: Target, outfile: string): Promise<void> {
   const named = listNamed()
   const modules = named.filter(path => path.endsWith('.ts'))
@@ -94,18 +94,18 @@ async function compile(target: Target, outfile: string): Promise<void> {
     external: NOT_PACKED,
     define: { 'process.env.NODE_ENV': '"production"' },
     plugins: [keepAddresses(named.filter(path => !modules.includes(path)))],
-    // Another program's settings of Bun, in the folder where this one starts, are not for it.
+    // Ignores the Bun configuration of the directory in which the program starts: it may be another program's.
     compile: {
       target: `bun-${target.replace('win32', 'windows')}` as Bun.Build.CompileTarget,
       outfile,
       autoloadBunfig: false,
-      // Finds what runs a sentence model.
+      // Required to resolve the sentence model's runtime.
       autoloadPackageJson: true,
     },
   })
 }
 
-/** A package's folder, packed as npm packs it. */
+/** Packs a package's directory with `npm pack`. */
 async function pack(folder: string, manifest: object, files: Record<string, string>): Promise<void> {
   const { description, license, version } = PACKAGE
   await Bun.write(join(folder, 'package.json'), JSON.stringify({ ...manifest, version, description, license }, null, 2))
@@ -114,7 +114,7 @@ async function pack(folder: string, manifest: object, files: Record<string, stri
   await $`bun pm pack --quiet --destination ${DIST}`.cwd(folder)
 }
 
-/** One package for each platform: npm installs the one that fits. */
+/** Builds one package per platform, of which npm installs the matching one. */
 async function packProgram(target: Target): Promise<void> {
   const [os, cpu, libc] = target.split('-')
   const file = `model-proxy${os === 'win32' ? '.exe' : ''}`
@@ -125,7 +125,7 @@ async function packProgram(target: Target): Promise<void> {
   await pack(folder, { name: `model-proxy-${target}`, ...limits, preferUnplugged: true }, {})
 }
 
-/** The package that people name. */
+/** Builds the package that users install by name. */
 async function packLauncher(): Promise<void> {
   const folder = join(DIST, 'npm', 'model-proxy')
   await mkdir(folder, { recursive: true })
@@ -138,7 +138,7 @@ async function packLauncher(): Promise<void> {
 if (import.meta.main) {
   const { values } = parseArgs({ options: { target: { type: 'string', multiple: true, default: [OWN_TARGET] } } })
   const wrong = values.target.filter(target => !isTarget(target))
-  if (wrong.length > 0) throw new Error(`No such target: ${wrong}. There are ${TARGETS.join(', ')}`)
+  if (wrong.length > 0) throw new Error(`unknown target ${wrong}; expected one of ${TARGETS.join(', ')}`)
   await rm(join(DIST, 'npm'), { recursive: true, force: true })
   for (const target of values.target.filter(isTarget)) await packProgram(target)
   await packLauncher()

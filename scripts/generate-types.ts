@@ -1,8 +1,7 @@
 /**
-/**
- * Writes what follows from sql/, or with --check fails when it differs: types of tables and functions, schemas of views and of the request
- * record, constants from rows of seeds (files of `src/postgres` that end in `.generated.ts`), and sql/schema.txt. Also the list of the admin
- * API's operations, from the files of `src/admin/operations`.
+ * Writes the files that are derived from sql/; with --check fails if one is outdated: types of tables and functions, schemas of views and
+ * of the request record, constants from seed rows (files of `src/postgres` that end in `.generated.ts`), and sql/schema.txt. Also the list
+ * of the admin API's operations, from the files of `src/admin/operations`.
  */
 import { fileURLToPath } from 'node:url'
 import { generate, getDialect } from 'kysely-codegen'
@@ -29,13 +28,13 @@ const types = await generate({
   db: queriesOf(database),
   dialect: getDialect('postgres'),
   outFile: null,
-  // The types that both drivers return.
+  // The types that both database drivers return.
   typeMapping: { int8: 'number', date: 'string' },
   includePattern: 'model_proxy.resolved_keys',
   defaultSchemas: ['model_proxy'],
 })
 
-/** The rows of setting_kinds as an interface. */
+/** Returns the rows of setting_kinds as an interface. */
 const DESCRIBE_SETTINGS = `
 select
     k.name,
@@ -50,7 +49,7 @@ select
 from setting_kinds k
 order by k.name collate "C"`
 
-/** Rows that the code needs while it is compiled, as constants. */
+/** Queries for rows that become constants of the code. */
 const SEEDS: Record<string, string> = {
   AUDIT_ACTIONS: `
     select distinct called[1] as action
@@ -75,7 +74,7 @@ export interface ProjectSettings {
 ${settings.map(({ name, meaning, type }) => `  /** ${meaning} */\n  ${name}: ${type};\n`).join('')}}
 `
 await writeOrCompare(schemaFile, formatSchema(await describeSchema(database)))
-// Comments in one line each.
+// Writes each comment on one line.
 const withComments = types.replace(/\/\*\*\n\s+\* (.*)\n\s+\*\//g, '/** $1 */')
 await writeOrCompare(typesFile, withoutNulls(withComments) + settingsType)
 await writeOrCompare(functionsFile, await describeFunctions(database))
@@ -102,7 +101,7 @@ async function writeOrCompare(file: URL, text: string): Promise<void> {
   }
 }
 
-/** All columns of a view seem to be nullable: its comments say which are. */
+/** The generator declares all columns of a view nullable. The view's comments name those that are. */
 function withoutNulls(types: string): string {
   return types.replace(/export interface ResolvedKeys \{.*?\n\}/s, view =>
     view.replace(/(\/\*\* (.*) \*\/\n.*) \| null;/g, (all, column, comment) =>

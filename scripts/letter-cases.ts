@@ -1,16 +1,16 @@
-/** How a word is most often written, from the logarithms of its forms' probabilities, as spaCy's lookup tables have them. */
+/** Determines how a word is mostly written, from the log probabilities of its forms in spaCy's lookup tables. */
 
 interface Case {
-  /** Shares of all its occurrences: in lower case, with a capital, in capitals. */
+  /** Shares of all its occurrences: in lower case, with an initial capital, in capitals. */
   small: number
   capitalised: number
   capitals: number
 }
 
-/** Rarer words tell too little. */
+/** Words below this probability have unreliable shares. */
 const RAREST = 1e-7
 
-/** By word in lower case. */
+/** Returns the shares by word in lower case. */
 export function readCases(table: string): ReadonlyMap<string, Case> {
   const found = new Map<string, Case & { all: number }>()
   for (const [form, logarithm] of Object.entries<number>(JSON.parse(table))) {

@@ -1,4 +1,4 @@
-/** What WordNet's files lack: irregular inflections, and names that are younger than it. */
+/** Additions to WordNet: irregular inflections, recent names, opposites. */
 
 const verbs = `
   be was were been being am is are|have had has|do did done does|go went gone|say said|make made|know knew known|take took taken|see saw seen|come came|think thought
@@ -39,7 +39,7 @@ export const irregularForms: readonly string[] = [
   ...formsOf(superlatives, 't'),
 ]
 
-/** In capitals: acronyms. */
+/** Acronyms are written in capitals. */
 export const recentNames: readonly string[] = `
   microsoft facebook instagram netflix spotify samsung toyota nokia sony nvidia airbnb reddit quora tumblr pinterest wikipedia debian kubernetes
   gmail skype dropbox obama jquery javascript typescript postgresql postgres mysql sqlite mongodb github gitlab youtube linkedin whatsapp paypal ebay iphone
@@ -52,7 +52,7 @@ export const recentNames: readonly string[] = `
   .split(/\s+/)
   .filter(Boolean)
 
-/** Opposites that WordNet lacks, or has in rare senses alone. */
+/** Opposites that WordNet lacks, or has only in rare senses. */
 const pairs =
   `gain lose|join leave|lend borrow|teach learn|merge split|compress extract|compress expand|mandatory optional|required optional|hire fire|send receive
   give take|give receive|arrive depart|arrive leave|cause prevent|cause cure|treat cause|treat prevent|treat worsen|cover exclude|cover omit|gross net|debit credit|premium basic|free paid|host guest

@@ -1,9 +1,9 @@
 /**
- * `bun run mutate`: breaks lines that count and admit, one at a time, each in a temporary copy of the tree, and runs the tests that must
- * notice. Ends non-zero if one goes unnoticed, or if a listed line is not in its file: then the line has moved, and its row moves with it.
- * Rows whose tests need real stores are tried only with DATABASE_URL and REDIS_URL; all others run on embedded stores.
- * `bun run mutate quota` tries the files whose path contains the word. `--tested` states that the tests pass on the unbroken tree.
- * `--within-s 240` begins none after that many seconds, and draws the order by TEST_SEED (1 by default).
+ * `bun run mutate`: applies one mutation at a time in a temporary copy of the tree and runs the tests that must fail. Ends non-zero if all
+ * tests of a mutation pass, or if a listed line is not in its file: a moved line needs its row updated. Rows whose tests need real stores
+ * run only with DATABASE_URL and REDIS_URL; all others run on embedded stores. `bun run mutate quota` runs the rows of files whose path
+ * contains the word. `--tested` states that the tests pass on the unchanged tree. `--within-s 240` starts no mutation after that many
+ * seconds, and shuffles the order with TEST_SEED (1 by default).
  */
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,17 +25,17 @@ const COPIED = [
   'tsconfig.json',
   'vitest.config.ts',
 ]
-/** Read only. */
+/** Linked, not copied, because tests only read them. */
 const LINKED = ['node_modules', 'vendor']
 const COPIES = 2
-/** A broken loop may never end. */
+/** A mutated loop may never end. */
 const LIMIT_MS = 60_000
-/** All that is listed, without a line broken, beside other tests on a slow machine. */
+/** The time limit of all listed tests on the unchanged tree, beside other tests on a slow machine. */
 const AS_IT_IS_LIMIT_MS = 300_000
 
-/** Deployed in turn over the database of tests that go on (test/harness/broken-sql.ts). */
+/** These files are deployed one after the other into the database of a running test process (test/harness/broken-sql.ts). */
 const DEPLOYED = /^sql\/(functions|views)\//
-/** In one process. Both copies are to have some. */
+/** Upper bound of mutations in one test process, so that both copies have work. */
 const MOST_TOGETHER = 12
 
 type Outcome = 'noticed' | 'UNNOTICED' | 'NOT FOUND' | 'DOES NOT RUN'
@@ -58,11 +58,11 @@ const waiting: (Mutation[] | null)[] = options.tested ? groups : [null, ...group
 
 await Promise.all(Array.from({ length: COPIES }, work))
 const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0)
-const left = chosen.length - tried > 0 ? `, ${chosen.length - tried} left for other runs` : ''
-process.stdout.write(`${noticed} of ${tried} broken lines were noticed (${seconds} s)${left}\n`)
+const left = chosen.length - tried > 0 ? `, ${chosen.length - tried} left for later runs` : ''
+process.stdout.write(`${noticed} of ${tried} mutations made a test fail (${seconds} s)${left}\n`)
 if (noticed < tried || tried === 0) process.exitCode = 1
 
-/** Takes mutations until none is left. The tree as it is comes first: where its tests fail, what they notice says nothing. */
+/** Runs mutations until none is left. The unchanged tree is tested first: mutations prove nothing for tests that fail there. */
 async function work(): Promise<void> {
   const copy = copyTree()
   try {
@@ -89,12 +89,12 @@ async function testAsItIs(copy: string): Promise<void> {
   const { failed, names } = await runTests(copy, [...all], { limitMs: AS_IT_IS_LIMIT_MS })
   if (failed === 0) return
   const what = failed === null ? 'do not run' : names.length > 0 ? `fail (${names.join(', ')})` : 'do not end'
-  process.stdout.write(`FAIL The tests ${what} without any line broken.\n`)
+  process.stdout.write(`FAIL The tests ${what} on the unchanged tree.\n`)
   process.exitCode = 1
   waiting.length = 0
 }
 
-/** SQL that the same tests notice is tried together; anything else by itself. */
+/** Groups SQL mutations with the same tests; any other mutation is a group of its own. */
 function group(mutations: readonly Mutation[]): Mutation[][] {
   const groups: Mutation[][] = []
   const open = new Map<string, Mutation[]>()
@@ -111,7 +111,7 @@ function group(mutations: readonly Mutation[]): Mutation[][] {
   return groups
 }
 
-/** In an order that `TEST_SEED` decides, as it decides what tests draw: the same in every run, or another with `random`. */
+/** Shuffles by `TEST_SEED`, as tests do: the same order in every run, or a new one with `random`. */
 function shuffled<Item>(items: readonly Item[]): Item[] {
   const random = createRandom(process.env.TEST_SEED === 'random' ? Date.now() : Number(process.env.TEST_SEED ?? 1))
   return items
@@ -129,12 +129,12 @@ async function tryAll(copy: string, mutations: readonly Mutation[]): Promise<voi
   const [first] = found
   if (!first) return
   const outcomes = DEPLOYED.test(first.file) ? await tryDeployed(copy, found) : []
-  // What was there before the break, or an earlier one, may hide it.
+  // A mutation that passed is repeated alone, because the state before it or an earlier mutation may have hidden it.
   for (const [at, mutation] of found.entries())
     report(mutation, outcomes[at] === 'noticed' ? 'noticed' : await tryOut(copy, mutation))
 }
 
-/** The file's text, and what it becomes; null where the line is not there once. */
+/** Returns the file's text before and after the mutation; null if the line does not occur exactly once. */
 function breakLine(copy: string, { file, line, becomes }: Mutation): Pick<SqlBreak, 'whole' | 'broken'> | null {
   const path = join(copy, file)
   const whole = existsSync(path) ? readFileSync(path, 'utf8') : ''
@@ -154,7 +154,7 @@ async function tryOut(copy: string, mutation: Mutation): Promise<Outcome> {
   return failed > 0 ? 'noticed' : 'UNNOTICED'
 }
 
-/** Of mutations that the same tests notice; none where these do not run or end. */
+/** Runs SQL mutations with the same tests in one process. Returns no results if the tests fail to start or do not end. */
 async function tryDeployed(copy: string, mutations: readonly Mutation[]): Promise<SqlOutcome[]> {
   const path = join(copy, 'broken-sql.json')
   const breaks = mutations.map(mutation => ({ test: mutation.test, ...breakLine(copy, mutation) }))
@@ -168,7 +168,7 @@ async function tryDeployed(copy: string, mutations: readonly Mutation[]): Promis
   return JSON.parse(readFileSync(`${path}.outcomes`, 'utf8')) as SqlOutcome[]
 }
 
-/** Whether one of the test files is skipped without a real PostgreSQL and a real Redis. `files` may contain directories. */
+/** Returns whether one of the test files is skipped without a real PostgreSQL and a real Redis. `files` may contain directories. */
 function needRealStores(files: readonly string[]): boolean {
   return files
     .filter(file => file.endsWith('.ts'))
@@ -189,7 +189,7 @@ function report({ file, line, becomes }: Mutation, outcome: Outcome): void {
   process.stdout.write(`FAIL ${outcome}: ${file}\n    ${line}\n  → ${becomes || '(nothing)'}\n`)
 }
 
-/** What Vitest's JSON reporter writes. */
+/** The output of Vitest's JSON reporter. */
 interface TestReport {
   numFailedTests: number
   numPassedTests: number
@@ -197,7 +197,7 @@ interface TestReport {
 }
 
 interface Tested {
-  /** Null when they could not run at all. What does not end counts as failed. */
+  /** Null if the tests could not run. A run that exceeds its time limit counts as failed. */
   failed: number | null
   names: string[]
 }

@@ -1,4 +1,4 @@
-/** The list of mutations in `mutations.txt`, whose head says how they are written. */
+/** Reads the list of mutations in `mutations.txt`, whose header describes the format. */
 import { readFileSync } from 'node:fs'
 
 export interface Mutation {
@@ -7,7 +7,7 @@ export interface Mutation {
   line: string
   becomes: string
   noticedBy: readonly string[]
-  /** Name of the test that notices, where its file takes long. */
+  /** Title of the test that must fail, if its file runs for long. */
   test?: string
 }
 
@@ -34,7 +34,7 @@ function readTests(told: string): Pick<Mutation, 'noticedBy' | 'test'> {
 
 function readBreak(row: string): Pick<Mutation, 'line' | 'becomes'> {
   const [, line, becomes = ''] = /^ {4}(.+?) →(?: (.+))?$/.exec(row) ?? []
-  if (line === undefined) throw new Error(`A row is to say what its line becomes: ${row}`)
+  if (line === undefined) throw new Error(`a row must have the form "line → replacement": ${row}`)
   const read = (shown: string) => shown.replaceAll('⏎', '\n').replaceAll('␣', ' ')
   return { line: read(line), becomes: read(becomes) }
 }

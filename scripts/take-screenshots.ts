@@ -1,5 +1,5 @@
 /**
- * Screenshots of the dashboard's pages for docs/dashboard: light, dark and on a phone. Needs chromium. Usage: take-screenshots.ts
+ * Takes screenshots of the dashboard's pages for docs/dashboard: light, dark and on a phone. Needs chromium. Usage: take-screenshots.ts
  * [FOLDER] [PAGE…]
  */
 import { mkdir } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Writes the pages of docs/, and lists within them, that are generated from tables in the code. A test fails when one is stale. */
+/** Writes the pages of docs/, and lists in them, that are generated from tables in the code. A test fails if one is outdated. */
 import { listReasons } from '../src/cache/reasons.ts'
 import { AGGREGATOR } from '../src/catalogue/catalogue.ts'
 import { baseUrlVariableOf, VENDORS } from '../src/config/vendors.ts'
@@ -26,7 +26,7 @@ import { type DocumentedMetric, METRIC_DEFINITIONS } from '../src/telemetry/metr
 import { SPAN_ATTRIBUTES } from '../src/telemetry/tracing/span-attributes.ts'
 import { writeClientList } from '../test/clients/tested-clients.ts'
 
-/** Path from the root to the page anew, given what is there. */
+/** By path from the root: a function that returns the new page from the current one. */
 export const PAGES: Readonly<Record<string, (page: string) => string>> = {
   'docs/errors.md': writeErrors,
   'docs/request-fields.md': writeRequestFields,
@@ -43,7 +43,7 @@ export const PAGES: Readonly<Record<string, (page: string) => string>> = {
   'docs/webhooks.md': page => withList(page, 'events', writeEventList()),
 }
 
-/** The page with its list of this name anew: what stands between two comments. */
+/** Replaces the list of this name in a page: the text between its two comments. */
 function withList(page: string, name: string, list: string): string {
   const [before, after] = [`<!-- ${name}: written by \`bun scripts/write-docs.ts\` -->\n\n`, `\n\n<!-- /${name} -->`]
   return withPart(page, before, list, after)
@@ -52,7 +52,8 @@ function withList(page: string, name: string, list: string): string {
 function withPart(page: string, before: string, part: string, after: string): string {
   const begins = page.indexOf(before) + before.length
   const ends = page.indexOf(after, begins)
-  if (begins < before.length || ends < 0) throw new Error(`the page has no place that begins with ${before}`)
+  if (begins < before.length || ends < 0)
+    throw new Error(`the page does not contain ${before}, or the end of that part`)
   return `${page.slice(0, begins)}${part}${page.slice(ends)}`
 }
 
@@ -68,7 +69,7 @@ function writeMetrics(): string {
   return lines.join('\n')
 }
 
-/** Those of which the same is said share a line. */
+/** Attributes with the same description share a line. */
 function writeAttributes(): string {
   const alike = Map.groupBy(SPAN_ATTRIBUTES, ({ of, says }) => `(${of.replaceAll(/[A-Z]+/g, '`$&`')}): ${says}`)
   return [...alike].map(([said, of]) => `- ${of.map(({ name }) => `\`${name}\``).join(', ')} ${said}`).join('\n')
@@ -135,7 +136,7 @@ function writeErrors(): string {
   ])
 }
 
-/** Folded by status. */
+/** Grouped by status. */
 function writeErrorLists(entries: Readonly<Record<string, ErrorDefinition>>): string {
   const byStatus = Map.groupBy(Object.values(entries), ({ status }) => status)
   return [...byStatus]
@@ -169,7 +170,7 @@ function writeRequestFields(): string {
   ])
 }
 
-/** A list for each treatment; fields of which the same is said share a line. */
+/** One list per treatment; fields with the same description share a line. */
 export function writeFieldLists(rules: Readonly<Record<string, { treatment: string; reason: string }>>): string {
   const byTreatment = Map.groupBy(Object.entries(rules), ([, { treatment }]) => treatment)
   return [...byTreatment]
@@ -183,7 +184,7 @@ export function writeFieldLists(rules: Readonly<Record<string, { treatment: stri
     .join('\n\n')
 }
 
-/** The pass-through endpoints. */
+/** The table of pass-through endpoints. */
 function writeCollectionTable(): string {
   const titles = new Map<string, string>(VENDORS.map(({ name, title }) => [name, title]))
   const rows = (Object.keys(STORED_OBJECT_COLLECTIONS) as StoredObjectCollection[]).map(name => {
@@ -243,7 +244,7 @@ function writeEndUserTable(): string {
   return writeTable(['data', 'kind', 'table', 'found by', 'exported', 'deleted'], rows)
 }
 
-/** What is recorded of a request; part of docs/requests.md. */
+/** The fields of a request record; part of docs/requests.md. */
 function writeRecordTable(): string {
   const rows = Object.entries(USAGE_RECORD_COLUMNS).map(([name, { description }]) => [`\`${name}\``, description ?? ''])
   return writeTable(['column', 'description'], rows)

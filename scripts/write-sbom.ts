@@ -1,6 +1,6 @@
 /**
- * Prints what is installed beside the proxy as a CycloneDX document: Bun, and each package of node_modules with its licence, the hash that bun.lock
- * has of it, and what it needs. The image has it as sbom.cdx.json.
+ * Prints the software installed beside the proxy as a CycloneDX document: Bun, and each package of node_modules with its licence, its hash
+ * in bun.lock and its dependencies. The image contains it as sbom.cdx.json.
  *
  * Run: bun scripts/write-sbom.ts > sbom.cdx.json
  */
@@ -16,7 +16,7 @@ interface Manifest {
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** A package's own folder, not one within it. */
+/** The directory of a package, without directories inside it. */
 const PACKAGE = /node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/
 
 const own: Manifest = await Bun.file(`${root}package.json`).json()
@@ -30,11 +30,11 @@ const paths = await Array.fromAsync(new Bun.Glob('node_modules/**/package.json')
 const installed = new Map<string, Manifest>()
 for (const path of paths.filter(each => PACKAGE.test(each)).sort()) {
   const manifest: Manifest = await Bun.file(`${root}${path}`).json()
-  // What the lock file does not have was left by an earlier install.
+  // A package that is not in the lock file remains from an earlier installation and is omitted.
   if (hashes.has(`${manifest.name}@${manifest.version}`)) installed.set(path.replace(/\/package\.json$/, ''), manifest)
 }
 
-/** What a package needs is in its own node_modules, or in one further out. */
+/** A dependency is in the package's own node_modules, or in one further out. */
 function find(from: string, name: string): string[] {
   for (let folder = `${from}/`; ; folder = folder.slice(0, folder.lastIndexOf('node_modules/'))) {
     const found = installed.get(`${folder}node_modules/${name}`.replace(/^\//, ''))
@@ -61,7 +61,7 @@ function describe(manifest: Manifest) {
     'bom-ref': purlOf(manifest),
     purl: purlOf(manifest),
     ...(hash ? { hashes: [{ alg: 'SHA-512', content: Buffer.from(hash, 'base64').toString('hex') }] } : {}),
-    // Some have an expression, such as `MIT OR Apache-2.0`.
+    // A licence may be an expression, such as `MIT OR Apache-2.0`.
     ...(typeof license === 'string' ? { licenses: [{ expression: license }] } : {}),
   }
 }

@@ -1,7 +1,7 @@
 /**
- * `bun scripts/ci/main.ts check 'mutate --tested' test`: runs each of these package scripts, then prints the flaky tests, the failures,
- * and the number of tests alone on the last line. Ends non-zero if anything failed or nothing passed. The scripts `test` and `test:…`
- * run Vitest: their failed files are run a second time. Any other script counts as one failure if it fails.
+ * `bun scripts/ci/main.ts check 'mutate --tested' test`: runs each of these package scripts, then prints the flaky tests, the failures, and
+ * the number of tests alone on the last line. Ends non-zero if anything failed or nothing passed. The scripts `test` and `test:…` run
+ * Vitest: their failed files are run a second time. Any other script counts as one failure if it fails.
  */
 import { runScript } from './run-script.ts'
 import { runSuite } from './run-suite.ts'
@@ -14,7 +14,7 @@ for (const script of process.argv.slice(2)) {
   process.stdout.write(`${script} took ${((performance.now() - startedAt) / 1000).toFixed(0)} s\n`)
 }
 const { text, isSuccess } = summarize(results)
-// A process that a step left behind is not waited for.
+// Does not wait for processes that a step left behind.
 process.stdout.write(text, () => process.exit(isSuccess ? 0 : 1))
 
 async function runStep(script: string): Promise<StepResult> {

@@ -5,11 +5,11 @@ import { stripVTControlCharacters } from 'node:util'
 import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node'
 import type { Failure, FileReport, SuiteReport } from './suite-report.ts'
 
-/** Names the failures of a file that belong to none of its tests or `describe` blocks. */
+/** The name of a file's failures outside of its tests and `describe` blocks. */
 const OUTSIDE = '(outside of a test)'
 const UNHANDLED = '(unhandled error)'
 const MAX_CAUSES = 3
-/** Vitest's default reporter, which runs first, adds it to the name of a cause that it prints. */
+/** Vitest's default reporter, which runs first, adds this prefix to the name of a printed cause. */
 const CAUSE_PREFIX = 'Caused by: '
 
 export default class SuiteReporter implements Reporter {
@@ -18,7 +18,7 @@ export default class SuiteReporter implements Reporter {
     const report: SuiteReport = {
       files: modules.map(module => describeFile(module, root)),
       unhandled: unhandledErrors.map(error => ({
-        // Vitest names the file that its worker ran at that moment; a crashed worker's errors have none.
+        // Vitest reports the file that its worker ran at that moment; errors of a crashed worker have none.
         file: typeof error.VITEST_TEST_PATH === 'string' ? relative(root, error.VITEST_TEST_PATH) : null,
         failure: { name: UNHANDLED, isTest: false, error: describeErrors([error]) },
       })),
@@ -56,7 +56,7 @@ function describeFailedTest(test: TestCase): Failure[] {
   return result.state === 'failed' ? [{ name: test.fullName, isTest: true, error: describeErrors(result.errors) }] : []
 }
 
-/** The message, the difference between what was expected and received, the place, and the causes. */
+/** Returns the message, the difference between expected and received values, the position, and the causes. */
 function describeErrors(errors: readonly SerializedError[], depth = 0): string {
   const texts = errors.flatMap(({ name = 'Error', message, diff, stacks, cause }) => {
     const [place] = stacks ?? []

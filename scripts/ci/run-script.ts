@@ -1,7 +1,7 @@
-/** Runs a package script, prints its output as it comes, and keeps the end of it. */
+/** Runs a package script, prints its output as it arrives, and returns the end of it. */
 
 const KEPT_LINES = 12
-/** A process that the script left behind may hold its output open. */
+/** A process that the script left behind may hold its output open for longer. */
 const DRAIN_MS = 1000
 
 export interface ScriptResult {

@@ -1,4 +1,4 @@
-/** Runs a test suite, and then once more, one at a time, the files that failed. */
+/** Runs a test suite, then runs the failed files a second time, one after the other. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,11 +6,11 @@ import { runScript, type ScriptResult } from './run-script.ts'
 import { addFailure, createResult, type StepResult } from './step-result.ts'
 import { assignUnhandled, combineRuns, countTests, type FileReport, type SuiteReport } from './suite-report.ts'
 
-/** More failed files than this have a common cause, and running them again would take long. */
+/** More failed files have a common cause, and a second run of them would take long. */
 const MAX_RERUN_FILES = 10
 const REPORTER = join(import.meta.dir, 'reporter.ts')
 
-/** `script` starts Vitest with the options that are appended to it. */
+/** `script` runs Vitest with the options that are appended to it. */
 export async function runSuite(script: string): Promise<StepResult> {
   const result = createResult()
   const { report, ...ended } = await runVitest(script)
@@ -30,14 +30,14 @@ export async function runSuite(script: string): Promise<StepResult> {
   return result
 }
 
-/** A second run without a result of the file confirms the failures of the first. */
+/** A second run without results of the file confirms the failures of the first. */
 async function rerun(
   script: string,
   first: FileReport,
   files: readonly FileReport[],
 ): Promise<ReturnType<typeof combineRuns>> {
   process.stdout.write(`\nRunning ${first.file} again, alone.\n`)
-  // Vitest runs every file whose path contains the one given.
+  // Vitest runs every file whose path contains the given one.
   const others = files.filter(({ file }) => file !== first.file && file.includes(first.file))
   const excluded = others.map(({ file }) => `--exclude=${file}`)
   const { report, ...ended } = await runVitest(script, [first.file, '--maxWorkers=1', ...excluded])
@@ -70,7 +70,7 @@ function addFile(result: StepResult, { combined, flaky }: ReturnType<typeof comb
   result.flaky.push(...flaky.map(({ name }) => `${combined.file} › ${name}`))
 }
 
-/** Vitest ends with 1 for failures that it reports: a teardown that fails has none, and a crash another status. */
+/** Vitest exits with 1 for reported failures. A failed teardown is not reported, and a crash has another status. */
 function isUnexplained({ exitCode }: ScriptResult, failures: number): boolean {
   return exitCode !== 0 && (exitCode !== 1 || failures === 0)
 }

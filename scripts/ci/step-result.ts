@@ -1,6 +1,6 @@
-/** The outcome of a step of `.ci/run`, and the text that all of them end with. */
+/** The result of a step of `.ci/run`, and the summary of all steps. */
 
-/** Failures beyond these are named only. */
+/** Further failures are listed by name only. */
 const MAX_DETAILED = 20
 const MAX_DETAIL_LINES = 40
 const MAX_LINE_LENGTH = 400
@@ -9,7 +9,7 @@ export interface StepResult {
   passed: number
   failed: number
   skipped: number
-  /** `FILE › TEST` of each test that passed in its second run only. */
+  /** `FILE › TEST` of each test that passed only in its second run. */
   flaky: string[]
   failures: { title: string; details: string }[]
 }
@@ -23,7 +23,7 @@ export function addFailure(result: StepResult, title: string, details: string): 
   result.failures.push({ title, details })
 }
 
-/** Flaky tests, failures, and the counts alone on the last line. */
+/** Lists flaky tests and failures, with the counts alone on the last line. */
 export function summarize(results: readonly StepResult[]): { text: string; isSuccess: boolean } {
   const sum = (count: 'passed' | 'failed' | 'skipped') => results.reduce((total, result) => total + result[count], 0)
   const lines = [

@@ -1,7 +1,7 @@
-/** The outcome of a test suite, and how a second run of a failed file changes it. */
+/** The results of a test suite, combined with the second run of each failed file. */
 
 export interface Failure {
-  /** The test's or `describe` block's full name, or a label in parentheses. */
+  /** The full name of a test or `describe` block, or a label in parentheses. */
   name: string
   isTest: boolean
   error: string
@@ -18,13 +18,13 @@ export interface FileReport {
 
 export interface SuiteReport {
   files: FileReport[]
-  /** Errors that no test caught. `file` is the one that ran at that moment; null if unknown. */
+  /** Errors outside of tests. `file` is the test file that ran at that moment; null if unknown. */
   unhandled: { file: string | null; failure: Failure }[]
 }
 
 /**
- * The second run replaces the first. A failed test is flaky if it passed in the second run; any other failure is flaky if tests passed
- * and nothing failed. Every other failure of the first run remains, also where the second run skipped the test or did not get to it.
+ * The second run replaces the first. A failed test is flaky if it passed in the second run; any other failure is flaky if tests passed and
+ * nothing failed. Every other failure of the first run remains, even if the second run skipped the test or did not reach it.
  */
 export function combineRuns(first: FileReport, second: FileReport): { combined: FileReport; flaky: Failure[] } {
   const failsAgain = ({ name }: Failure) => second.failures.some(failure => failure.name === name)
@@ -38,8 +38,8 @@ export function combineRuns(first: FileReport, second: FileReport): { combined: 
 }
 
 /**
- * Unhandled errors of files that failed become failures of these files, which their second run confirms or clears. The others
- * remain: a second run of a file whose tests passed proves nothing, since another file may have caused the error.
+ * Unhandled errors of failed files become failures of these files, which the second run confirms or clears. The others remain: a second run
+ * of a file whose tests passed proves nothing, since another file may have caused the error.
  */
 export function assignUnhandled({ files, unhandled }: SuiteReport): SuiteReport {
   const failed = new Set(files.filter(({ failures }) => failures.length > 0).map(({ file }) => file))

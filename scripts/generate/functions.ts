@@ -1,19 +1,19 @@
-/** Describes all SQL functions in TypeScript, from pg_proc: what each takes and gives, and its comment. */
+/** Generates TypeScript descriptions of all SQL functions from pg_proc: parameters, result and comment. */
 import type { Database } from '../../src/postgres/database.ts'
 
 interface FunctionRow {
   name: string
   comment: string
   reads: boolean
-  /** In order: name, type, and whether it has a default. */
+  /** Parameters in order: name, type, and whether it has a default. */
   takes: [string, string, boolean][]
-  /** Names and types of the columns that it returns; null for a single value. */
+  /** Names and types of the returned columns; null for a single value. */
   gives: [string, string][] | null
-  /** The type of a single value. */
+  /** The type of a single returned value. */
   value: string
 }
 
-/** Not those of triggers and extensions, nor those that take what only SQL has: rows, vectors. */
+/** Excludes functions of triggers and extensions, and functions with parameters that only SQL has: rows, vectors. */
 const READ = `
 with functions as (
     select p.*, array_length(p.proargtypes, 1) as taken, t.typrelid
@@ -56,7 +56,7 @@ select
 from functions f
 order by f.proname collate "C"`
 
-/** Domains, each as the type that it is of, or as its words. */
+/** Each domain with its base type, or with its allowed values. */
 const READ_DOMAINS = `
 select t.typname as name, format_type(t.typbasetype, null) as base, (
     select string_agg(word[1], '|' order by place)
@@ -77,7 +77,7 @@ ${rows.map(row => describe(withoutDomains(row, plain))).join('\n')}
 `
 }
 
-/** Of what is returned: a parameter is cast to its domain. */
+/** Replaces domains in results only: a parameter is cast to its domain. */
 function withoutDomains({ gives, value, ...row }: FunctionRow, plain: ReadonlyMap<string, string>): FunctionRow {
   const replace = (type: string) => type.replace(/^\w+/, name => plain.get(name) ?? name)
   return { ...row, gives: gives?.map(([name, type]) => [name, replace(type)]) ?? null, value: replace(value) }
@@ -92,12 +92,12 @@ function describe({ name, comment, reads, takes, gives, value }: FunctionRow): s
   const result = given ? `{ ${given.join(', ')} }` : `'${mark(['result', value])}'`
   for (const [field, , hasDefault] of takes) if (hasDefault) nullable.delete(field)
   if (nullable.size > 0)
-    throw new Error(`The comment of ${name}() says that ${[...nullable].join(', ')} may be null, which it has not`)
+    throw new Error(`the comment of ${name}() declares unknown names as nullable: ${[...nullable].join(', ')}`)
   return `  /** ${comment.replaceAll('*/', '*\\/')} */
   ${name}: { ${reads ? 'reads: true, ' : ''}takes: {${taken.length > 0 ? ` ${taken.join(', ')} ` : ''}}, gives: ${result} },`
 }
 
-/** Of a comment's sentence “Null: one, other (why).”: columns, parameters, and \`result\` for a single value. */
+/** Reads a comment's sentence “Null: one, other (why).”: names of columns, of parameters, and \`result\` for a single value. */
 function namesThatMayBeNull(comment: string): Set<string> {
   const [, said = ''] = /(?:^|[.;] )Null: ([^.]*)/.exec(comment) ?? []
   return new Set(

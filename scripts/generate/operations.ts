@@ -1,4 +1,6 @@
-/** Writes the list of all operations of the admin API: the rows of each file in src/admin/operations, `BUDGET_OPERATIONS` of `budgets.ts`. */
+/**
+ * Writes the list of all operations of the admin API from the files in src/admin/operations, such as `BUDGET_OPERATIONS` of `budgets.ts`.
+ */
 import { basename } from 'node:path'
 
 const FOLDER = new URL('../../src/admin/operations/', import.meta.url)

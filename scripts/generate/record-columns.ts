@@ -1,4 +1,4 @@
-/** Writes the columns of usage_records as schemas: what the proxy records, what the admin API answers, and what the docs say. */
+/** Writes the columns of usage_records as schemas, which the recorder, the admin API and the docs use. */
 import type { Database } from '../../src/postgres/database.ts'
 
 interface Column {
@@ -6,7 +6,7 @@ interface Column {
   type: string
   nullable: boolean
   comment: string
-  /** Those that a check allows; null for any. */
+  /** The values that a check constraint allows; null for any. */
   words: string[] | null
 }
 
@@ -22,7 +22,7 @@ where a.attrelid = 'model_proxy.usage_records'::regclass and a.attnum > 0 and no
 order by a.attnum`
 
 const COUNT = { name: 'Integer', options: ['minimum: 0'] }
-/** As JSON has them. */
+/** JSON types of column types. */
 const KINDS = new Map<string, { name: string; options?: string[] }>([
   ['text', { name: 'String' }],
   ['timestamp with time zone', { name: 'String' }],
@@ -57,11 +57,11 @@ function writeKind({ type, words }: Column, ...options: string[]): string {
     const quoted = words.map(word => JSON.stringify(word))
     return `t.Unsafe<${quoted.join(' | ')}>({ ${["type: 'string'", `enum: [${quoted.join(', ')}]`, ...options].join(', ')} })`
   }
-  // Names and values.
+  // An object of names and values.
   if (type === 'jsonb')
     return `t.Record(t.String(), t.String()${options.length === 0 ? '' : `, { ${options.join(', ')} }`})`
   const kind = KINDS.get(type)
-  if (!kind) throw new Error(`Say in record-columns.ts what a ${type} is in JSON.`)
+  if (!kind) throw new Error(`no JSON type for ${type}: add one in record-columns.ts`)
   const all = [...(kind.options ?? []), ...options]
   return `t.${kind.name}(${all.length === 0 ? '' : `{ ${all.join(', ')} }`})`
 }

@@ -1,16 +1,16 @@
-/** Describes what the views in sql/api show, as schemas: from their columns, the types of these, and the comments on both. */
+/** Generates schemas of the views in sql/api from their columns, column types and comments. */
 import type { Database } from '../../src/postgres/database.ts'
 
 interface Typed {
   name: string
   type: string
-  /** `''` for none. */
+  /** `''` without a comment. */
   comment: string
 }
 
 interface Found {
   views: { name: string; comment: string; columns: Typed[] }[]
-  /** Of composite types and domains, by name. */
+  /** Composite types and domains by name. */
   composites: Record<string, Typed[]>
   domains: Record<string, { base: string; check: string | null; comment: string }>
 }
@@ -41,7 +41,7 @@ select
 
 export async function describeViews(database: Pick<Database, 'call'>): Promise<string> {
   const [found] = await database.call<Found>(READ, [])
-  if (!found) throw new Error('Nothing was read of the views')
+  if (!found) throw new Error('no views found in the database')
   const views = found.views.map(({ name, comment, columns }) => {
     const shown = columns
       .filter(column => !isHidden(column))
@@ -85,7 +85,7 @@ function schemaOf({ type, comment }: Typed, found: Found): string {
   return /(^| )Null: /.test(comment) ? `nullable(${schema})` : schema
 }
 
-/** Types of PostgreSQL, as JSON has them. */
+/** JSON types of PostgreSQL types. */
 const PLAIN: Readonly<Record<string, string>> = {
   text: 'String',
   uuid: 'String',
@@ -113,7 +113,7 @@ function schemaOfType(type: string, description: string, found: Found, extra = '
   if (fields)
     return `t.Object({ ${fields.map(field => `${field.name}: ${schemaOf(field, found)}`).join(', ')} }${comma})`
   const domain = found.domains[type]
-  if (!domain) throw new Error(`No schema is known for the type ${type}`)
+  if (!domain) throw new Error(`no JSON schema for the type ${type}`)
   const choices = [...(domain.check ?? '').matchAll(/'([^']*)'::text/g)].map(([, choice]) => quote(choice ?? ''))
   if (choices.length > 0) return `stringUnion(${choices.join(', ')})`
   const [, least] = />= ([0-9]+)/.exec(domain.check ?? '') ?? []

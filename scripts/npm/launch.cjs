@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command of the npm package: starts the program for this platform, which has a package of its own, and ends as it does.
+// The command of the npm package: runs the program of this platform, which is in a separate package, and exits with its exit code.
 const { spawn } = require('node:child_process')
 const { readFileSync } = require('node:fs')
 const { constants } = require('node:os')
@@ -13,19 +13,19 @@ try {
   program = require.resolve(`${name}/model-proxy${platform === 'win32' ? '.exe' : ''}`)
 } catch {
   process.stderr.write(
-    `model-proxy: the package ${name} is not installed. If npm was told to leave out optional packages, install it by name; if it does not exist, run the proxy from a checkout.\n`,
+    `model-proxy: the package ${name} is not installed. If npm omits optional packages, install it by name. If no such package exists for this platform, run the proxy from a checkout.\n`,
   )
   process.exit(1)
 }
 
-// How its own lines tell people to call it.
+// The command that the program's messages recommend.
 const OPERATOR_COMMAND =
   process.env.OPERATOR_COMMAND || (process.env.npm_command === 'exec' ? 'npx -y model-proxy' : '')
 const child = spawn(program, process.argv.slice(2), { stdio: 'inherit', env: { ...process.env, OPERATOR_COMMAND } })
-// A terminal sends SIGINT to both; a second one would end the child at once.
+// SIGINT is not forwarded: a terminal sends it to both processes, and a second one would end the child at once.
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 process.on('SIGINT', () => {})
-// npx ends at a signal without passing it on, and its shell may outlive it.
+// npx does not forward signals, and its shell may outlive it. So the child is stopped when npx has ended.
 const parent = process.ppid
 const npx = findNpx()
 if (process.env.npm_command === 'exec')
@@ -36,7 +36,7 @@ child.on('error', error => {
 })
 child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
 
-/** The parent, or the shell's: only Linux tells. */
+/** Returns the process id of npx: the parent, or the parent's parent if the parent is a shell (detected on Linux only). */
 function findNpx() {
   try {
     const [, name, grandparent] = /\((.*)\) \S (\d+)/s.exec(readFileSync(`/proc/${parent}/stat`, 'utf8'))
