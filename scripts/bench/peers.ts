@@ -9,7 +9,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { askOnce } from './measure.ts'
-import { findFreePort, stop, tieToParent } from './processes.ts'
+import { findFreePort, killWithParent, stop } from './processes.ts'
 import { findFamily, findStoreProcesses } from './processor-time.ts'
 import { chat } from './scenarios.ts'
 import { findStores } from './stores.ts'
@@ -83,7 +83,7 @@ async function startPeer(peer: Peer, path: string, upstream: Upstream): Promise<
   const port = findFreePort()
   const { redisUrl: REDIS_URL, databaseUrl: DATABASE_URL } = await findStores()
   const own = { UPSTREAM_BASE_URL: upstream.baseUrl, PORT: String(port), KEY, REDIS_URL, [peer.variable]: path }
-  const child = Bun.spawn(tieToParent([`scripts/bench/peers/${peer.name}.sh`]), {
+  const child = Bun.spawn(killWithParent([`scripts/bench/peers/${peer.name}.sh`]), {
     env: { ...process.env, ...own },
     stdout: 'ignore',
     stderr: 'ignore',

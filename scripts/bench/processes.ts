@@ -14,7 +14,7 @@ export interface Started {
  * Returns the command of a child process that ends with this process, even if this one is killed. Requires setpriv (Linux); without it, a
  * killed benchmark leaves the child running.
  */
-export function tieToParent(command: string[]): string[] {
+export function killWithParent(command: string[]): string[] {
   return Bun.which('setpriv') === null ? command : ['setpriv', '--pdeathsig', 'KILL', ...command]
 }
 
@@ -24,7 +24,7 @@ export async function startAndRead(
   args: string[] = [],
   environment: Record<string, string> = {},
 ): Promise<Started> {
-  const process_ = Bun.spawn(tieToParent([process.execPath, file, ...args]), {
+  const process_ = Bun.spawn(killWithParent([process.execPath, file, ...args]), {
     env: { ...process.env, ...environment },
     stdout: 'pipe',
     stderr: 'inherit',
@@ -47,7 +47,7 @@ export async function startProxyProcess(
   port: number,
   logFile?: string,
 ): Promise<Subprocess> {
-  const child = Bun.spawn(tieToParent([process.execPath, 'src/process/server.ts']), {
+  const child = Bun.spawn(killWithParent([process.execPath, 'src/process/server.ts']), {
     env: { ...process.env, ...environment, PORT: String(port) },
     stdout: logFile ? Bun.file(logFile) : 'ignore',
     stderr: 'inherit',
@@ -67,7 +67,7 @@ export async function startProxyProcess(
 
 /** Runs the load generator in a separate process. */
 export async function runLoadProcess(order: LoadOrder): Promise<LoadResult> {
-  const child = Bun.spawn(tieToParent([process.execPath, 'scripts/bench/load.ts']), {
+  const child = Bun.spawn(killWithParent([process.execPath, 'scripts/bench/load.ts']), {
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'inherit',

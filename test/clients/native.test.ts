@@ -11,7 +11,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { messagesFormat } from '../../src/formats/messages/messages-format.ts'
 import type { JsonObject, Scenario } from '../fake-provider/scenario.ts'
 import type { Script } from '../fake-provider/server.ts'
-import { insist, LAST_WORD, TOOL } from '../fake-provider/strict-vendors.ts'
+import { FINAL_TEXT, strictVendorScript, TOOL } from '../fake-provider/strict-vendors.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { draw } from '../harness/depth.ts'
 import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
@@ -29,7 +29,7 @@ const HOW = ['plain', 'streamed'] as const
  */
 function think(): Script {
   let serial = 0
-  const atChat = insist()
+  const atChat = strictVendorScript()
   return request => {
     const { method, path, body } = request
     if (method !== 'POST' || !path.endsWith('/responses')) return atChat(request)
@@ -52,7 +52,7 @@ function think(): Script {
       name: TOOL,
       arguments: '{}',
     }
-    const text = { type: 'output_text', text: LAST_WORD, annotations: [], logprobs: [] }
+    const text = { type: 'output_text', text: FINAL_TEXT, annotations: [], logprobs: [] }
     const message = { id: `msg_${one}`, type: 'message', role: 'assistant', status: 'completed', content: [text] }
     const isLast = items.at(-1)?.type === 'function_call_output'
     return { kind: 'answer', fields: { id: `gen-${one}`, output: [reasoning, isLast ? message : call] } } as Scenario
@@ -61,7 +61,7 @@ function think(): Script {
 
 /** Behaves likewise as Anthropic's API. It rejects threads. */
 function thinkInMessages(): Script {
-  const atChat = insist()
+  const atChat = strictVendorScript()
   return request => {
     const { path, body } = request
     if (path.endsWith('/count_tokens')) return { kind: 'error', status: 404 }
@@ -78,7 +78,7 @@ function thinkInMessages(): Script {
     const calls = blocks.filter(({ type }) => type === 'tool_use').length
     const content = [
       { type: 'thinking', thinking: 'Hm.', signature: `signed ${one}` },
-      calls < 2 ? { type: 'tool_use', id: `toolu_${one}`, name: TOOL, input: {} } : { type: 'text', text: LAST_WORD },
+      calls < 2 ? { type: 'tool_use', id: `toolu_${one}`, name: TOOL, input: {} } : { type: 'text', text: FINAL_TEXT },
     ]
     const usage = { input_tokens: 9, output_tokens: 9 }
     const end = { stop_reason: calls < 2 ? 'tool_use' : 'end_turn', stop_sequence: null, usage }
@@ -221,7 +221,7 @@ describe.each(['chat', 'all'])('with an aggregator that supports %s', speaks => 
         how === 'plain'
           ? await anthropic.beta.messages.toolRunner(params)
           : await anthropic.beta.messages.toolRunner({ ...params, stream: true }).runUntilDone()
-      expect(last.content).toContainEqual(expect.objectContaining({ type: 'text', text: LAST_WORD }))
+      expect(last.content).toContainEqual(expect.objectContaining({ type: 'text', text: FINAL_TEXT }))
       const { input_tokens } = await anthropic.messages.countTokens({ model: MODEL, messages: params.messages })
       expect(input_tokens).toBeGreaterThan(3)
       const loop = {
@@ -231,7 +231,7 @@ describe.each(['chat', 'all'])('with an aggregator that supports %s', speaks => 
           [TOOL]: tool({ description: 'Looks.', inputSchema: jsonSchema(SCHEMA), execute: async () => 'Blue.' }),
         },
       }
-      expect(how === 'plain' ? (await generateText(loop)).text : await streamText(loop).text).toBe(LAST_WORD)
+      expect(how === 'plain' ? (await generateText(loop)).text : await streamText(loop).text).toBe(FINAL_TEXT)
     })
 
     test('omits reasoning that is no longer stored', async () => {

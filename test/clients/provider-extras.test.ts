@@ -12,7 +12,7 @@ import OpenAI from 'openai'
 import type { ResponseInput } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createChatAssembler } from '../../src/formats/chat/assemble-chat.ts'
-import { insist, LAST_WORD, STRICT_VENDORS, TOOL } from '../fake-provider/strict-vendors.ts'
+import { FINAL_TEXT, STRICT_VENDORS, strictVendorScript, TOOL } from '../fake-provider/strict-vendors.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
@@ -37,7 +37,7 @@ describeOnce('provider extras of a message return to the provider', backend => {
   })
   beforeEach(async () => {
     upstreams.reset()
-    upstreams.aggregator.script(insist())
+    upstreams.aggregator.script(strictVendorScript())
     apiKey = await proxy.createKey({ project: `p-${crypto.randomUUID()}`, type: 'project' })
     openai = new OpenAI({ baseURL: proxy.baseUrl, apiKey, maxRetries: 0 })
     anthropic = new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), apiKey, maxRetries: 0 })
@@ -71,7 +71,7 @@ describeOnce('provider extras of a message return to the provider', backend => {
       messages.push(message ?? {})
       const calls = message?.tool_calls ?? []
       messages.push(...calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: RESULT })))
-      if (calls.length === 0) expect(message?.content).toBe(LAST_WORD)
+      if (calls.length === 0) expect(message?.content).toBe(FINAL_TEXT)
     }
     expectSteps()
   })
@@ -120,7 +120,7 @@ describeOnce('provider extras of a message return to the provider', backend => {
       own = calls.map(({ call_id }) => ({ type: 'function_call_output' as const, call_id, output: RESULT }))
       input.push(...(items as ResponseInput), ...own)
     }
-    expect(text).toBe(LAST_WORD)
+    expect(text).toBe(FINAL_TEXT)
     expectSteps()
   })
 
@@ -187,7 +187,7 @@ describeOnce('provider extras of a message return to the provider', backend => {
     input.push(...(output as ResponseInput), { type: 'function_call_output', call_id: 'call_1', output: RESULT })
     const response = openai.responses.create({ model, tools, input })
     if (what.startsWith('whatever')) await expect(response).rejects.toThrow('400')
-    else expect((await response).output_text).toBe(LAST_WORD)
+    else expect((await response).output_text).toBe(FINAL_TEXT)
     // The request is sent unchanged; if the error names the provider extras, it is sent again without them.
     expect(upstreams.aggregator.requests).toHaveLength(what.startsWith('whatever') ? 2 : 3)
   })
@@ -207,7 +207,7 @@ describeOnce('provider extras of a message return to the provider', backend => {
       const results = uses.map(({ id }) => ({ type: 'tool_result' as const, tool_use_id: id, content: RESULT }))
       messages.push({ role: 'user', content: results })
     }
-    expect(content).toContainEqual(expect.objectContaining({ type: 'text', text: LAST_WORD }))
+    expect(content).toContainEqual(expect.objectContaining({ type: 'text', text: FINAL_TEXT }))
     expectSteps()
   })
 
@@ -229,7 +229,7 @@ describeOnce('provider extras of a message return to the provider', backend => {
       },
     }
     const text = how === 'plain' ? (await generateText(params)).text : await streamText(params).text
-    expect(text).toBe(LAST_WORD)
+    expect(text).toBe(FINAL_TEXT)
     expectSteps()
   })
 
@@ -239,11 +239,11 @@ describeOnce('provider extras of a message return to the provider', backend => {
     const parameters = { ...SCHEMA, required: [], additionalProperties: true as const }
     const look = agentTool({ name: TOOL, description: 'Looks.', parameters, strict: false, execute: () => RESULT })
     const agent = new Agent({ name: 'a', instructions: 'Look.', model, tools: [look] })
-    if (how === 'plain') expect((await runner.run(agent, question)).finalOutput).toBe(LAST_WORD)
+    if (how === 'plain') expect((await runner.run(agent, question)).finalOutput).toBe(FINAL_TEXT)
     else {
       const result = await runner.run(agent, question, { stream: true })
       await result.completed
-      expect(result.finalOutput).toBe(LAST_WORD)
+      expect(result.finalOutput).toBe(FINAL_TEXT)
     }
     expectSteps()
   })
@@ -255,7 +255,7 @@ describeOnce('provider extras of a message return to the provider', backend => {
       how === 'plain'
         ? await anthropic.beta.messages.toolRunner(params)
         : await anthropic.beta.messages.toolRunner({ ...params, stream: true }).runUntilDone()
-    expect(last.content).toContainEqual(expect.objectContaining({ type: 'text', text: LAST_WORD }))
+    expect(last.content).toContainEqual(expect.objectContaining({ type: 'text', text: FINAL_TEXT }))
     expectSteps()
   })
 })

@@ -9,9 +9,9 @@ import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { storeVectors } from '../../src/postgres/vectors.ts'
 import { toByteaList } from '../../src/postgres/wire-format.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
-import { makeProject, sha256 } from '../harness/cached-responses.ts'
+import { createTestProject, sha256 } from '../harness/cached-responses.ts'
 import { post } from '../harness/client.ts'
-import { makeDistributed } from '../harness/make-distributed.ts'
+import { createDistributedDatabase } from '../harness/make-distributed.ts'
 import { startProxy } from '../harness/proxy.ts'
 import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -53,7 +53,7 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
     Object.assign(process.env, environment)
     await Bun.$`${SCRIPT} up`.quiet()
     url = `postgres://postgres@127.0.0.1:${port}/distributed`
-    await makeDistributed('distributed', url)
+    await createDistributedDatabase('distributed', url)
     // The limit covers the start of three servers with a database on each.
   }, 600_000)
   afterAll(async () => {
@@ -64,7 +64,7 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
   test('distributing again changes nothing, and rows of a project are on one worker', async () => {
     await Bun.$`psql ${url} -qf ${fileURLToPath(new URL('../../scripts/distribute.sql', import.meta.url))}`.quiet()
     const database = openServerDatabase({ url, maxConnections: 2 })
-    const projects = await Promise.all(['one', 'two', 'three', 'four'].map(name => makeProject(database, name)))
+    const projects = await Promise.all(['one', 'two', 'three', 'four'].map(name => createTestProject(database, name)))
     for (const projectId of projects) {
       const names = Array.from({ length: 20 }, (_, i) => sha256(`${projectId} ${i}`))
       const vectors = names.map(name => ({ name, packed: new Uint8Array(8), promptTokens: 1, responseModel: 'm' }))

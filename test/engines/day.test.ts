@@ -13,7 +13,7 @@ import { type PrivateServer, startPostgres, startRedis } from '../faults/servers
 import { type Answer, get, post, readAnswer } from '../harness/client.ts'
 import { type Collector, startCollector } from '../harness/collector.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { ENDPOINT_CASES, JUDGE, postAsUsual, uploadBatchInput } from '../harness/endpoints.ts'
+import { ENDPOINT_CASES, JUDGE, postJsonOrForm, uploadBatchInput } from '../harness/endpoints.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { describeEngines } from './engines.ts'
 import { type Prometheus, startPrometheus } from './start-prometheus.ts'
@@ -92,7 +92,7 @@ describeEngines('a day of requests', ['prometheus'], () => {
     return recordAnswer(
       path,
       body,
-      await readAnswer(await postAsUsual(team, key, path, body, { 'x-proxy-tags': tags })),
+      await readAnswer(await postJsonOrForm(team, key, path, body, { 'x-proxy-tags': tags })),
     )
   }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { findFreePort } from '../../scripts/bench/processes.ts'
-import { createServerProcess, tieToTests } from '../faults/servers.ts'
+import { createServerProcess, killWithTests } from '../faults/servers.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { engineAt } from './find-engine.ts'
 
@@ -83,7 +83,7 @@ export async function startNode(folder: string, { args = [], tls = null }: NodeO
   const cli = [engineAt('redis-cli'), '-h', tls ? 'localhost' : '127.0.0.1', '-p', String(port)]
   const secure = tls ? ['--tls', '--cacert', tls.ca, '--cert', tls.cert, '--key', tls.key] : []
   const server = createServerProcess({
-    command: tieToTests([engineAt('redis-server'), ...ports, ...always, ...args]),
+    command: killWithTests([engineAt('redis-server'), ...ports, ...always, ...args]),
     stopSignal: 'SIGTERM',
     answers: async () => (await run([...cli, ...secure, 'ping'])).includes('PONG'),
   })
@@ -224,7 +224,7 @@ async function startSentinel(folder: string, port: number, masterPort: number) {
     ].join('\n'),
   )
   const sentinel = createServerProcess({
-    command: tieToTests([engineAt('redis-sentinel'), config]),
+    command: killWithTests([engineAt('redis-sentinel'), config]),
     stopSignal: 'SIGTERM',
     answers: async () => (await run([engineAt('redis-cli'), '-p', String(port), 'ping'])).includes('PONG'),
   })

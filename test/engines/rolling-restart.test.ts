@@ -6,7 +6,7 @@ import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { type Accounts, openAccounts } from '../faults/accounts.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
-import { createServerProcess, type PrivateServer, startPostgres, startRedis, tieToTests } from '../faults/servers.ts'
+import { createServerProcess, killWithTests, type PrivateServer, startPostgres, startRedis } from '../faults/servers.ts'
 import { question } from '../harness/chat.ts'
 import { get, post } from '../harness/client.ts'
 import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
@@ -113,7 +113,7 @@ describeEngines('a rolling restart', ['haproxy', 'nginx', 'redis-server'], () =>
       const file = join(folder, `${name}.conf`)
       await Bun.write(file, configure(port, ports, folder))
       const balancer = createServerProcess({
-        command: tieToTests(command(file, folder)),
+        command: killWithTests(command(file, folder)),
         stopSignal: 'SIGTERM',
         answers: () =>
           get({ baseUrl }, '/health').then(
@@ -179,7 +179,7 @@ describeEngines('a rolling restart', ['haproxy', 'nginx', 'redis-server'], () =>
         ({ ok }) => ok,
         () => false,
       )
-    const balancer = createServerProcess({ command: tieToTests(command(file)), stopSignal: 'SIGTERM', answers })
+    const balancer = createServerProcess({ command: killWithTests(command(file)), stopSignal: 'SIGTERM', answers })
     await balancer.start()
     const statuses: number[] = []
     let isRunning = true

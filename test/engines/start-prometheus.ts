@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
-import { tieToTests } from '../faults/servers.ts'
+import { killWithTests } from '../faults/servers.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
 import { endAfterFile } from '../harness/child-processes.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -37,7 +37,7 @@ export function startPrometheus(metricsPort: number, token: string, ruleFiles: r
   writeFileSync(file, JSON.stringify(config))
   const command = ['prometheus', `--config.file=${file}`, `--storage.tsdb.path=${join(folder, 'data')}`]
   const options = { env: bareEnvironment(), stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' } as const
-  endAfterFile(Bun.spawn(tieToTests([...command, `--web.listen-address=127.0.0.1:${port}`]), options))
+  endAfterFile(Bun.spawn(killWithTests([...command, `--web.listen-address=127.0.0.1:${port}`]), options))
 
   async function resultOf(expression: string): Promise<number | null> {
     const url = `http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(expression)}`

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Message } from '@anthropic-ai/sdk/resources/messages'
-import { billAsWritten, type RecordedRequest } from '../fake-provider/recording.ts'
+import { billProgressively, type RecordedRequest } from '../fake-provider/recording.ts'
 import { cutConnection, JSON_HEADERS, sendBody, sendParts, writeParts } from '../fake-provider/send.ts'
 import { writeError } from './api-error.ts'
 import { composeMessage } from './compose-message.ts'
@@ -74,7 +74,7 @@ function bill({ recorded }: Exchange, { usage }: Message, { thinkingTokens = 0 }
   const all = { input: usage.input_tokens, output: usage.output_tokens }
   // Output tokens of the scenario beyond the visible ones count as reasoning.
   const visible = Math.min(all.output - thinkingTokens, MOST_VISIBLE)
-  return billAsWritten(recorded, all, visible)
+  return billProgressively(recorded, all, visible)
 }
 
 const MOST_VISIBLE = 100

@@ -12,7 +12,7 @@ export interface ComposedChoice {
   finishReason: string
 }
 
-export interface Composed {
+export interface ComposedResponse {
   choices: ComposedChoice[]
   promptTokens: number
   completionTokens: number
@@ -23,7 +23,7 @@ export function splitTokens(text: string): string[] {
   return text.match(/\s*\S+|\s+$/g) ?? []
 }
 
-export function composeResponse(request: JsonObject, scenario: AnswerScenario): Composed {
+export function composeResponse(request: JsonObject, scenario: AnswerScenario): ComposedResponse {
   const prompt = readPrompt(request)
   const wanted = typeof request.n === 'number' ? Math.max(1, request.n) : 1
   const count = wanted * countPrompts(request.prompt)

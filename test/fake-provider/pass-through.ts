@@ -1,7 +1,7 @@
 /** The fake provider's responses for images, audio, moderations, reranking, files and batches, in OpenAI's wire format. */
 
 import { isObject } from './compose.ts'
-import type { Billed, RecordedRequest } from './recording.ts'
+import type { BilledTokens, RecordedRequest } from './recording.ts'
 import type { AnswerScenario, JsonObject } from './scenario.ts'
 import { advanceBatch, type FakeObjects, storeBatch, storeFile } from './stored-objects.ts'
 
@@ -10,7 +10,7 @@ export interface PassThroughAnswer {
   contentType: string
   parts: (string | Uint8Array)[]
   /** The generated amount. All of it is billed once it is requested. */
-  billed?: Billed
+  billed?: BilledTokens
 }
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='

@@ -17,11 +17,11 @@ export interface RecordedRequest {
   /** Whether the whole response was written. */
   isAnswered: boolean
   /** The amount that the vendor charges so far, even if no client reads the response. */
-  billed?: Billed
+  billed?: BilledTokens
 }
 
 /** Tokens. For images and audio, the amounts of their usage. */
-export interface Billed {
+export interface BilledTokens {
   input: number
   output: number
 }
@@ -30,7 +30,11 @@ export interface Billed {
  * Bills a response: input and reasoning at once, output as it is written. `visible` is the number of tokens in all parts. The returned
  * function is called after each part with the share written so far.
  */
-export function billAsWritten(request: RecordedRequest, all: Billed, visible: number): (share: number) => void {
+export function billProgressively(
+  request: RecordedRequest,
+  all: BilledTokens,
+  visible: number,
+): (share: number) => void {
   const billed = { input: all.input, output: Math.max(0, all.output - visible) }
   request.billed = billed
   const thought = billed.output
@@ -39,7 +43,7 @@ export function billAsWritten(request: RecordedRequest, all: Billed, visible: nu
   }
 }
 
-export interface Counts {
+export interface RequestCounts {
   total: number
   byPath: Record<string, number>
   /** Requests whose response is still being written, including hanging ones. */
@@ -50,7 +54,7 @@ export interface Counts {
 
 export interface Recording {
   requests: RecordedRequest[]
-  counts: Counts
+  counts: RequestCounts
   add(request: RecordedRequest): void
   /** Ends a request. Later calls for the same request have no effect. */
   end(request: RecordedRequest, outcome: 'answered' | 'aborted' | 'cut'): void
@@ -59,7 +63,7 @@ export interface Recording {
 
 /** With `keepsRequests` false, requests are only counted, for runs of millions. */
 export function createRecording(keepsRequests: boolean): Recording {
-  const counts: Counts = { total: 0, byPath: {}, active: 0, answered: 0, aborted: 0 }
+  const counts: RequestCounts = { total: 0, byPath: {}, active: 0, answered: 0, aborted: 0 }
   let open = new Set<RecordedRequest>()
   const recording: Recording = {
     requests: [],

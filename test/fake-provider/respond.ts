@@ -7,7 +7,7 @@ import { composeResponse, isObject } from './compose.ts'
 import { writeError } from './errors.ts'
 import { writeModels } from './models.ts'
 import { writePassThrough } from './pass-through.ts'
-import { billAsWritten, type RecordedRequest } from './recording.ts'
+import { billProgressively, type RecordedRequest } from './recording.ts'
 import type {
   AnswerScenario,
   BrokenAnswerScenario,
@@ -22,7 +22,7 @@ import { cutConnection, JSON_HEADERS, sendBody, sendParts, writeParts } from './
 import type { FakeObjects } from './stored-objects.ts'
 import { type AnswerContext, writeChunks, writePlain, writeUsage } from './write-chat.ts'
 import { writeEmbeddings, writeLegacyChunks, writeLegacyPlain } from './write-completion.ts'
-import { asChatRequest, asUnfinished, writeResponse, writeResponseEvents, writeStored } from './write-response.ts'
+import { asChatRequest, unfinishedResponse, writeResponse, writeResponseEvents, writeStored } from './write-response.ts'
 
 export interface Exchange {
   request: RecordedRequest
@@ -107,11 +107,11 @@ function bill(exchange: Exchange, scenario: AnswerScenario): (share: number) => 
     const { usage } = writeResponse(body, scenario, 0) as { usage: { input_tokens: number; output_tokens: number } }
     const written = composeResponse(asChatRequest(body), scenario).completionTokens
     const visible = body.background === true ? 0 : written
-    return billAsWritten(request, { input: usage.input_tokens, output: usage.output_tokens }, visible)
+    return billProgressively(request, { input: usage.input_tokens, output: usage.output_tokens }, visible)
   }
   const usage = writeUsage(createContext(exchange, scenario)) as { prompt_tokens: number; completion_tokens: number }
   const all = { input: usage.prompt_tokens, output: usage.completion_tokens }
-  return billAsWritten(request, all, composed.completionTokens)
+  return billProgressively(request, all, composed.completionTokens)
 }
 
 function isGenerated({ method, path }: RecordedRequest): boolean {
@@ -123,7 +123,7 @@ function sendPlain(exchange: Exchange, scenario: AnswerScenario): void {
   if (isResponses(request) && isObject(request.body) && request.body.background === true) {
     const response = writeResponse(request.body, scenario, serial)
     kept.responses.set(String(response.id), { response, timesRead: 0 })
-    sendBody(exchange.response, 200, JSON_HEADERS, JSON.stringify(asUnfinished(response, 'queued')))
+    sendBody(exchange.response, 200, JSON_HEADERS, JSON.stringify(unfinishedResponse(response, 'queued')))
     return
   }
   const body = writePlainBody(exchange, scenario)

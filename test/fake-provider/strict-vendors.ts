@@ -18,7 +18,7 @@ export interface StrictVendor {
 }
 
 export const TOOL = 'look'
-export const LAST_WORD = 'The sky is blue.'
+export const FINAL_TEXT = 'The sky is blue.'
 const THOUGHTS = ['Where shall I look? First at the sky.', 'Ein zweiter Blick: 天空, and “more”.', 'Enough.']
 
 const call = (id: string, more: JsonObject = {}): JsonObject => {
@@ -28,7 +28,7 @@ const thought = (step: number): string => THOUGHTS[step] ?? ''
 const assistantMessage = (step: number, calls: JsonObject[], more: JsonObject): JsonObject =>
   step < 2
     ? { role: 'assistant', content: null, ...more, tool_calls: calls }
-    : { role: 'assistant', content: LAST_WORD, ...more }
+    : { role: 'assistant', content: FINAL_TEXT, ...more }
 
 export const STRICT_VENDORS: readonly StrictVendor[] = [
   {
@@ -41,7 +41,7 @@ export const STRICT_VENDORS: readonly StrictVendor[] = [
     model: 'moonshotai/kimi-k2-thinking',
     message: (step, id) => ({
       ...assistantMessage(step, [call(`functions.${TOOL}:${id}`)], { reasoning_content: thought(step) }),
-      content: step < 2 ? 'I look.' : LAST_WORD,
+      content: step < 2 ? 'I look.' : FINAL_TEXT,
     }),
   },
   {
@@ -114,7 +114,7 @@ export const STRICT_VENDORS: readonly StrictVendor[] = [
  * Returns a script for a fake provider that responds as these vendors' models. Other models get the default response. `called` replaces the
  * tool, for a client with tools of its own.
  */
-export function insist(called?: { name: string; arguments: JsonObject }): Script {
+export function strictVendorScript(called?: { name: string; arguments: JsonObject }): Script {
   /** Sent messages, by the id of their first call. */
   const sent = new Map<string, JsonObject>()
   let serial = 0

@@ -1,13 +1,13 @@
 /** Writes a composed response in a vendor's wire format: one plain body, or the chunks of a stream. */
 
-import { type Composed, type ComposedChoice, splitTokens } from './compose.ts'
+import { type ComposedChoice, type ComposedResponse, splitTokens } from './compose.ts'
 import type { AnswerScenario, Flavour, JsonObject } from './scenario.ts'
 
 export interface AnswerContext {
   flavour: Flavour
   request: JsonObject
   scenario: AnswerScenario
-  composed: Composed
+  composed: ComposedResponse
   /** The response's number. It makes ids unique. */
   serial: number
 }

@@ -116,7 +116,7 @@ export function writeResponseEvents(response: JsonObject): string[] {
 }
 
 /** Returns a background response before its end. */
-export function asUnfinished(response: JsonObject, status: string): JsonObject {
+export function unfinishedResponse(response: JsonObject, status: string): JsonObject {
   return { ...response, status, completed_at: null, output: [], usage: null }
 }
 
@@ -125,7 +125,7 @@ export function writeStored(method: string, path: string, kept: FakeObjects): Js
   const id = path.split('/responses/')[1] ?? ''
   const made = kept.responses.get(id)
   if (made && method === 'GET')
-    return made.timesRead++ === 0 ? asUnfinished(made.response, 'in_progress') : made.response
+    return made.timesRead++ === 0 ? unfinishedResponse(made.response, 'in_progress') : made.response
   if (id === 'input_tokens') return { object: 'response.input_tokens', input_tokens: 42 }
   if (method === 'DELETE') return { id, object: 'response', deleted: true }
   if (id.endsWith('/input_items')) {

@@ -10,15 +10,15 @@ import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import type { RecordedRequest } from '../fake-provider/recording.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import {
-  CLAUDES_TOKENS,
   ENDPOINT_CASES,
   type EndpointCase,
   JUDGE,
-  MOST_TOKENS,
-  PAID,
+  MAX_CHAT_TOKENS,
+  MAX_CLAUDE_TOKENS,
+  PAID_ENDPOINTS,
+  PROVIDER_ENDPOINTS,
   sendToEndpoint,
   uploadBatchInput,
-  WAYS,
 } from '../harness/endpoints.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts'
@@ -77,7 +77,7 @@ describeFaults('a budget of one dollar', () => {
   }
 
   test('is tried by every route to a provider', () => {
-    expect([...new Set(ENDPOINT_CASES.map(({ path }) => path))].toSorted()).toEqual(WAYS.toSorted())
+    expect([...new Set(ENDPOINT_CASES.map(({ path }) => path))].toSorted()).toEqual(PROVIDER_ENDPOINTS.toSorted())
   })
 
   test('is never exceeded at any endpoint, and nothing stays reserved', { timeout: 180_000 }, async () => {
@@ -95,16 +95,16 @@ describeFaults('a budget of one dollar', () => {
     let firstByteDelayMs = 0
     upstreams.openai.script(({ method, path, body }: RecordedRequest) => {
       if (method === 'GET') return { kind: 'answer' }
-      const { max_tokens = MOST_TOKENS } = (body ?? {}) as { max_tokens?: number }
+      const { max_tokens = MAX_CHAT_TOKENS } = (body ?? {}) as { max_tokens?: number }
       const usage = path.endsWith('/responses')
-        ? { input_tokens: 10, output_tokens: MOST_TOKENS }
+        ? { input_tokens: 10, output_tokens: MAX_CHAT_TOKENS }
         : { prompt_tokens: 10, completion_tokens: max_tokens }
       return { kind: 'answer', firstByteDelayMs, usage }
     })
     upstreams.anthropic.script(() => ({
       kind: 'answer',
       firstByteDelayMs,
-      usage: { input_tokens: 10, output_tokens: CLAUDES_TOKENS },
+      usage: { input_tokens: 10, output_tokens: MAX_CLAUDE_TOKENS },
     }))
 
     async function askAt(target: EndpointCase, n: number): Promise<number> {
@@ -172,7 +172,7 @@ describeFaults('a budget of one dollar', () => {
       ...upstreams.openai.requests.slice(reachedBefore),
       ...upstreams.anthropic.requests.slice(claudesBefore),
     ].filter(({ method }) => method === 'POST')
-    const costOf = (path: string) => PAID.find(each => path === `/v1${each.path}`)?.usd ?? 0
+    const costOf = (path: string) => PAID_ENDPOINTS.find(each => path === `/v1${each.path}`)?.usd ?? 0
     const judged = results.filter(({ path, status }) => path === JUDGE.path && status === 200).length
     const cost = reached.reduce((sum, { path }) => sum + costOf(path), judged * (JUDGE.usd ?? 0))
     expect(cost).toBeLessThanOrEqual(DOLLARS)

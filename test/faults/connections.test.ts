@@ -7,7 +7,7 @@ import type { Subprocess } from 'bun'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort, startAndRead } from '../../scripts/bench/processes.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { tieToTests } from './servers.ts'
+import { killWithTests } from './servers.ts'
 
 const SERVER = fileURLToPath(new URL('../../src/process/server.ts', import.meta.url))
 const DESCRIPTORS = 256
@@ -24,7 +24,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'model-proxy-connections-'))
   port = findFreePort()
   const command = ['sh', '-c', `ulimit -n ${DESCRIPTORS}; exec ${process.execPath} ${SERVER}`]
-  proxy = Bun.spawn(tieToTests(command), {
+  proxy = Bun.spawn(killWithTests(command), {
     env: {
       ...process.env,
       DATABASE_URL: '',

@@ -4,7 +4,7 @@ import { findFreePort } from '../../scripts/bench/processes.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
 import { endAfterFile } from '../harness/child-processes.ts'
 import { get } from '../harness/client.ts'
-import { tieToTests } from './servers.ts'
+import { killWithTests } from './servers.ts'
 
 const SERVER = fileURLToPath(new URL('../../src/process/server.ts', import.meta.url))
 const READY_WITHIN_MS = 120_000
@@ -44,7 +44,7 @@ export async function startProxyProcess(
 
 /** Starts the process without waiting for health, for starts that must fail. `server` is another release, or a compiled program. */
 export function spawnProxy(environment: Record<string, string>, args: readonly string[] = [], server = SERVER) {
-  const child = Bun.spawn(tieToTests([...(server.endsWith('.ts') ? [process.execPath] : []), server, ...args]), {
+  const child = Bun.spawn(killWithTests([...(server.endsWith('.ts') ? [process.execPath] : []), server, ...args]), {
     env: { ...bareEnvironment(), LOG_LEVEL: 'info', EMBEDDER: 'builtin', ...environment },
     stdin: 'ignore',
     stdout: 'pipe',

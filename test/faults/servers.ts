@@ -4,7 +4,7 @@ import { appendFile, chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
-import { findFreePort, tieToParent } from '../../scripts/bench/processes.ts'
+import { findFreePort, killWithParent } from '../../scripts/bench/processes.ts'
 import { nameTablesIn } from '../harness/search-path.ts'
 
 export interface PrivateServer {
@@ -120,7 +120,7 @@ export async function startRedis(): Promise<PrivateServer> {
   const folder = await makeFolder('model-proxy-redis-')
   const port = findFreePort()
   const server = createServerProcess({
-    command: tieToTests([
+    command: killWithTests([
       ...[redisServer, '--port', String(port), '--bind', '127.0.0.1', '--dir', folder],
       ...['--save', '', '--appendonly', 'no'],
     ]),
@@ -217,13 +217,13 @@ function findPostgresFolder(): string | null {
 
 /** PostgreSQL refuses to run as root. */
 export function asPostgres(command: string[]): string[] {
-  if (process.getuid?.() !== 0) return tieToTests(command)
+  if (process.getuid?.() !== 0) return killWithTests(command)
   return ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', '--pdeathsig', 'KILL', ...command]
 }
 
 /** Wraps a command so that its process ends with the tests, even after a crash. */
-export function tieToTests(command: string[]): string[] {
-  return tieToParent(command)
+export function killWithTests(command: string[]): string[] {
+  return killWithParent(command)
 }
 
 async function makeFolder(prefix: string): Promise<string> {

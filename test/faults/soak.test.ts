@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { endAfterFile } from '../harness/child-processes.ts'
 import { describeFaults } from './describe-faults.ts'
-import { tieToTests } from './servers.ts'
+import { killWithTests } from './servers.ts'
 
 const seconds = Number(process.env.SOAK_SECONDS ?? 45)
 const seed = process.env.SOAK_SEED ?? '24'
@@ -17,7 +17,7 @@ describeFaults('random faults', () => {
     async () => {
       const minutes = String(seconds / 60)
       const command = ['bun', 'scripts/soak.ts', '--minutes', minutes, '--seed', seed, '--length', length]
-      const soak = Bun.spawn(tieToTests(command), { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
+      const soak = Bun.spawn(killWithTests(command), { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
       endAfterFile(soak)
       const output = await new Response(soak.stdout).text()
       expect(output.split('\n').filter(line => line.startsWith('FAULT'))).toEqual([])

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeReal, type Stores } from '../harness/backends.ts'
 import { get, post } from '../harness/client.ts'
 import { storeKey, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
-import { askUnread } from '../integration/streaming/raw-client.ts'
+import { sendWithoutReading } from '../integration/streaming/raw-client.ts'
 import { openAccounts } from './accounts.ts'
 import { type LargeUpstream, startLargeUpstream } from './large-upstream.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
@@ -107,7 +107,7 @@ describeReal('memory of clients that read nothing of large responses', backend =
       path.startsWith('/images')
         ? { model, prompt: `Picture ${n}` }
         : { model, messages: [{ role: 'user', content: `Number ${n}` }] }
-    return Promise.all(Array.from({ length: CLIENTS }, (_, n) => askUnread(proxy.port, key, body(n), path)))
+    return Promise.all(Array.from({ length: CLIENTS }, (_, n) => sendWithoutReading(proxy.port, key, body(n), path)))
   }
 
   test.each([
@@ -166,7 +166,7 @@ describeReal('memory of clients that read nothing of large responses', backend =
     const refused = await post(proxy, testKey, '/embeddings', embed(2_048, {}))
     expect(refused.status).toBe(400)
     expect(await refused.json()).toMatchObject({ error: { code: 'response_too_large', param: 'input' } })
-    const client = await askUnread(proxy.port, testKey, embed(1_464, {}), '/embeddings')
+    const client = await sendWithoutReading(proxy.port, testKey, embed(1_464, {}), '/embeddings')
     const seen = await watch('embeddings', ({ streams }) => streams.heldBytes > MIB)
     expect(seen.mostBytes).toBeLessThan(BUDGET_BYTES + MARGIN_BYTES)
     await client.readAll()

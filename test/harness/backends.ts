@@ -12,9 +12,9 @@ import { connectRedis } from '../../src/stores/redis/connect-redis.ts'
 import { openProcessBus, type ProcessBus } from '../../src/stores/redis/process-bus.ts'
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts'
 import { createEntrySigner, createSignedStore, type SignedEntries } from '../../src/stores/signed-store.ts'
-import { checkFunctionTypes, nullsFound } from './check-function-types.ts'
+import { checkFunctionTypes, undeclaredNulls } from './check-function-types.ts'
 import { emptyDatabase } from './empty-database.ts'
-import { makeDistributed } from './make-distributed.ts'
+import { createDistributedDatabase } from './make-distributed.ts'
 import { runAsAdmin } from './run-as-admin.ts'
 import { nameTablesIn } from './search-path.ts'
 import { openSharedEmbedded } from './shared-embedded.ts'
@@ -69,7 +69,7 @@ function shared(name: Backend['name'], open: () => Promise<OpenStores>): Backend
   let opened: Promise<OpenStores> | null = null
   afterAll(async () => {
     await (await opened)?.close()
-    expect([...nullsFound]).toEqual([])
+    expect([...undeclaredNulls]).toEqual([])
   })
   return {
     name,
@@ -93,7 +93,7 @@ async function openReal(): Promise<OpenStores> {
   const name = `mp_test_${randomBytes(6).toString('hex')}`
   const url = new URL(real.adminUrl)
   url.pathname = `/${name}`
-  if (real.isCluster) await makeDistributed(name, url.href)
+  if (real.isCluster) await createDistributedDatabase(name, url.href)
   else await runAsAdmin(real.adminUrl, `create database ${name} template ${real.template}`)
   await runAsAdmin(real.adminUrl, nameTablesIn(name))
   const database = checkFunctionTypes(openServerDatabase({ url: url.href }))

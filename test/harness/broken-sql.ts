@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, type RunnerTask, type RunnerTestSuite } from 'vitest'
-import { embeddedInUse } from './shared-embedded.ts'
+import { currentEmbeddedDatabase } from './shared-embedded.ts'
 
 /** One break and its result. */
 export interface SqlBreak {
@@ -60,7 +60,7 @@ if (path) {
 }
 
 async function deploy(sql: string): Promise<void> {
-  const database = embeddedInUse()
+  const database = currentEmbeddedDatabase()
   if (!database) throw new Error('These tests use no embedded database')
   await database.runScript(sql)
 }

@@ -24,22 +24,22 @@ export function vectorOf(text: string, bend = 0): string {
   return formatVector(vector)
 }
 
-export function makeProject(database: Database, name: string): Promise<number> {
+export function createTestProject(database: Database, name: string): Promise<number> {
   return callFunction(database, 'create_project', { project: name, plan: 'free' })
 }
 
-export function makeSpace(database: Database): Promise<number> {
+export function createEmbeddingSpace(database: Database): Promise<number> {
   const space = { model: 'sixty-four', dimensions: DIMENSIONS, build_lists: database.backend === 'real' }
   return callFunction(database, 'register_embedding_space', space)
 }
 
-export interface Place {
+export interface CacheLocation {
   projectId: number
   spaceId: number
   context: string
 }
 
-export function answerTo(prompt: string, { projectId, spaceId, context }: Place): CacheEntryInput {
+export function cacheEntryFor(prompt: string, { projectId, spaceId, context }: CacheLocation): CacheEntryInput {
   return {
     projectId,
     requestHash: sha256(`${context} ${prompt}`),
@@ -61,7 +61,7 @@ export function answerTo(prompt: string, { projectId, spaceId, context }: Place)
 }
 
 /** Returns a search for the same prompt with slightly different words. */
-export function rewordingOf(prompt: string, { projectId, spaceId, context }: Place): CacheSearch {
+export function rewordedSearch(prompt: string, { projectId, spaceId, context }: CacheLocation): CacheSearch {
   return {
     projectId,
     requestHash: sha256(`never asked ${prompt}`),
@@ -76,9 +76,11 @@ export function rewordingOf(prompt: string, { projectId, spaceId, context }: Pla
 }
 
 /** Stores prompts `from` to `to`, in batches of 50. */
-export async function storePrompts(database: Database, place: Place, from: number, to: number): Promise<void> {
+export async function storePrompts(database: Database, place: CacheLocation, from: number, to: number): Promise<void> {
   for (let start = from; start < to; start += 50) {
-    const batch = Array.from({ length: Math.min(50, to - start) }, (_, i) => answerTo(`prompt ${start + i}`, place))
+    const batch = Array.from({ length: Math.min(50, to - start) }, (_, i) =>
+      cacheEntryFor(`prompt ${start + i}`, place),
+    )
     await storeCachedResponses(database, batch)
   }
 }

@@ -4,7 +4,7 @@ import type { Database } from '../../src/postgres/database.ts'
 import { SQL_FUNCTIONS } from '../../src/postgres/functions.generated.ts'
 
 /** Nulls found in this worker. They are reported again at the end of the file, because a caller can treat the error as an outage. */
-export const nullsFound = new Set<string>()
+export const undeclaredNulls = new Set<string>()
 
 type Caller = Pick<Database, 'call'>
 
@@ -27,7 +27,7 @@ function check(text: string, rows: readonly Record<string, unknown>[]): void {
   const columns = typeof gives === 'string' ? { result: gives } : gives
   for (const [column, type] of Object.entries(columns)) {
     if (type === 'void' || type.endsWith('?') || !rows.some(row => row[column] === null)) continue
-    nullsFound.add(`${name}() returns null as ${column}`)
+    undeclaredNulls.add(`${name}() returns null as ${column}`)
     throw new Error(
       `${name}() returns null as ${column}: its comment has to say so, in a sentence “Null: ${column} (why).”`,
     )

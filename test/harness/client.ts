@@ -2,11 +2,11 @@
 import { question } from './chat.ts'
 
 /** A server. Its `baseUrl` ends in /v1. */
-export interface Addressed {
+export interface ServerAddress {
   baseUrl: string
 }
 
-export interface Sending {
+export interface SendOptions {
   headers?: Record<string, string>
   signal?: AbortSignal
 }
@@ -23,7 +23,7 @@ export interface Answer {
 
 /** Sends one chat request and reads the response to its end. A string is the prompt of a default request. */
 export async function ask(
-  to: Addressed,
+  to: ServerAddress,
   key: string,
   body: Record<string, unknown> | string,
   headers: Record<string, string> = {},
@@ -34,11 +34,11 @@ export async function ask(
 
 /** Sends a request and returns its response unread. `path` follows `baseUrl`; a string body is sent unchanged. */
 export function post(
-  to: Addressed,
+  to: ServerAddress,
   key: string,
   path: string,
   body: Record<string, unknown> | string,
-  { headers, signal }: Sending = {},
+  { headers, signal }: SendOptions = {},
 ): Promise<Response> {
   return fetch(`${to.baseUrl}${path}`, {
     method: 'POST',
@@ -49,7 +49,12 @@ export function post(
 }
 
 /** Sends a GET request, without an Authorization header if no key is given. */
-export function get(to: Addressed, path: string, key?: string, { headers, signal }: Sending = {}): Promise<Response> {
+export function get(
+  to: ServerAddress,
+  path: string,
+  key?: string,
+  { headers, signal }: SendOptions = {},
+): Promise<Response> {
   return fetch(`${to.baseUrl}${path}`, {
     headers: { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...headers },
     ...(signal ? { signal } : {}),

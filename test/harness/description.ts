@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config/config.ts'
 // biome-ignore lint/suspicious/noExplicitAny: tests read whatever the description holds
 type Json = any
 
-export interface Described {
+export interface DescribedOperation {
   method: string
   path: string
   operation: Json
@@ -31,7 +31,7 @@ export function readDescription(): Promise<Description> {
   return read
 }
 
-export async function listOperations(): Promise<Described[]> {
+export async function listOperations(): Promise<DescribedOperation[]> {
   const { paths } = await readDescription()
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),

@@ -2,14 +2,14 @@
 import { TARGETS_BY_PATH } from '../../src/http/paths.ts'
 import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { traitsOf } from '../../src/providers/stored-object-collections.ts'
-import { type Addressed, post } from './client.ts'
+import { post, type ServerAddress } from './client.ts'
 import { COLLECTIONS } from './stored-object-paths.ts'
 
 /** A response of this many tokens costs about one cent, at 0.6 US dollars per million. */
-export const MOST_TOKENS = 16_384
+export const MAX_CHAT_TOKENS = 16_384
 const CHAT = { model: 'gpt-4o-mini', service_tier: 'default' }
 /** A Claude response of this many tokens costs one cent, at 5 US dollars per million. */
-export const CLAUDES_TOKENS = 2_000
+export const MAX_CLAUDE_TOKENS = 2_000
 const ask = (content: string) => [{ role: 'user', content }]
 
 export interface EndpointCase {
@@ -31,18 +31,18 @@ function sound(n: number, seconds: number): string {
 }
 
 export function sendToEndpoint(
-  to: Addressed,
+  to: ServerAddress,
   key: string,
   door: EndpointCase,
   n: number,
   inputFile: string,
 ): Promise<Response> {
-  return postAsUsual(to, key, door.path, door.body(n, inputFile))
+  return postJsonOrForm(to, key, door.path, door.body(n, inputFile))
 }
 
 /** Sends a body with a file as a form, every other body as JSON. */
-export function postAsUsual(
-  to: Addressed,
+export function postJsonOrForm(
+  to: ServerAddress,
   key: string,
   path: string,
   body: Record<string, unknown> | string,
@@ -62,13 +62,13 @@ export function postAsUsual(
 export const ENDPOINT_CASES: readonly EndpointCase[] = [
   {
     path: '/chat/completions',
-    body: n => ({ ...CHAT, messages: ask(`Number ${n}?`), max_tokens: MOST_TOKENS }),
-    usd: MOST_TOKENS * 0.6e-6,
+    body: n => ({ ...CHAT, messages: ask(`Number ${n}?`), max_tokens: MAX_CHAT_TOKENS }),
+    usd: MAX_CHAT_TOKENS * 0.6e-6,
   },
   {
     path: '/chat/completions',
-    body: n => ({ ...CHAT, messages: ask(`${n}?`), max_tokens: MOST_TOKENS, stream: true }),
-    usd: MOST_TOKENS * 0.6e-6,
+    body: n => ({ ...CHAT, messages: ask(`${n}?`), max_tokens: MAX_CHAT_TOKENS, stream: true }),
+    usd: MAX_CHAT_TOKENS * 0.6e-6,
   },
   {
     path: '/completions',
@@ -77,18 +77,18 @@ export const ENDPOINT_CASES: readonly EndpointCase[] = [
   },
   {
     path: '/responses',
-    body: n => ({ ...CHAT, input: `Number ${n}?`, max_output_tokens: MOST_TOKENS }),
-    usd: MOST_TOKENS * 0.6e-6,
+    body: n => ({ ...CHAT, input: `Number ${n}?`, max_output_tokens: MAX_CHAT_TOKENS }),
+    usd: MAX_CHAT_TOKENS * 0.6e-6,
   },
   {
     path: '/responses/compact',
     body: n => ({ model: 'gpt-4o-mini', input: `Number ${n}` }),
-    usd: MOST_TOKENS * 0.6e-6,
+    usd: MAX_CHAT_TOKENS * 0.6e-6,
   },
   {
     path: '/messages',
-    body: n => ({ model: 'claude-haiku-4-5', max_tokens: CLAUDES_TOKENS, messages: ask(`Number ${n}?`) }),
-    usd: CLAUDES_TOKENS * 5e-6,
+    body: n => ({ model: 'claude-haiku-4-5', max_tokens: MAX_CLAUDE_TOKENS, messages: ask(`Number ${n}?`) }),
+    usd: MAX_CLAUDE_TOKENS * 5e-6,
   },
   {
     path: '/embeddings',
@@ -128,23 +128,23 @@ export const ENDPOINT_CASES: readonly EndpointCase[] = [
     path: '/batches',
     body: (_, inputFile) => ({ input_file_id: inputFile, endpoint: '/v1/chat/completions', completion_window: '24h' }),
     // The batch does not finish during the race, so its cost stays reserved.
-    usd: (MOST_TOKENS * 0.6e-6) / 2,
+    usd: (MAX_CHAT_TOKENS * 0.6e-6) / 2,
   },
   {
     path: '/messages/batches',
     body: n => {
-      const params = { model: 'claude-haiku-4-5', max_tokens: CLAUDES_TOKENS, messages: ask(`Number ${n}?`) }
+      const params = { model: 'claude-haiku-4-5', max_tokens: MAX_CLAUDE_TOKENS, messages: ask(`Number ${n}?`) }
       return { requests: [{ custom_id: 'a', params }] }
     },
-    usd: (CLAUDES_TOKENS * 5e-6) / 2,
+    usd: (MAX_CLAUDE_TOKENS * 5e-6) / 2,
   },
   { path: '/realtime', body: () => ({}), usd: null },
   JUDGE,
 ]
-export const PAID = ENDPOINT_CASES.filter(({ usd }) => usd !== null && usd > 0)
+export const PAID_ENDPOINTS = ENDPOINT_CASES.filter(({ usd }) => usd !== null && usd > 0)
 
 /** All endpoints that call a provider, read from the routing tables. Requests about a file are free and not included. */
-export const WAYS = [
+export const PROVIDER_ENDPOINTS = [
   ...Object.entries(TARGETS_BY_PATH).flatMap(([path, { kind }]) =>
     kind === 'endpoint' || kind === 'realtime' ? path.slice(3) : [],
   ),
@@ -154,8 +154,8 @@ export const WAYS = [
 ]
 
 /** Uploads a batch input of one request. Returns its file id. */
-export async function uploadBatchInput({ baseUrl }: Addressed, key: string): Promise<string> {
-  const body = { ...CHAT, messages: ask('Line?'), max_tokens: MOST_TOKENS }
+export async function uploadBatchInput({ baseUrl }: ServerAddress, key: string): Promise<string> {
+  const body = { ...CHAT, messages: ask('Line?'), max_tokens: MAX_CHAT_TOKENS }
   const line = JSON.stringify({ custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body })
   const form = new FormData()
   form.set('purpose', 'batch')

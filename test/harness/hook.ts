@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks'
 
 export const HOOK_SECRET = `whsec_${Buffer.alloc(32, 'hooks').toString('base64')}`
 
-export interface Asked {
+export interface RecordedHookRequest {
   type: 'before' | 'after'
   request_id: string
   operation: string
@@ -17,26 +17,26 @@ export interface Asked {
 }
 
 /** A decision, or any other response. */
-export type Says = Record<string, unknown> | Response | Promise<Response>
+export type ScriptedDecision = Record<string, unknown> | Response | Promise<Response>
 
 export interface TestHook {
   url: string
   /** Settings that make a proxy use the hook. */
   environment: Record<string, string>
-  asked: Asked[]
+  asked: RecordedHookRequest[]
   /** The request bodies, unparsed. */
   bodies: string[]
   /** Sets the decisions of later requests. The default allows each request, with rules version `1`. */
-  say(decide: (asked: Asked) => Says): void
+  say(decide: (asked: RecordedHookRequest) => ScriptedDecision): void
   reset(): void
   stop(): Promise<void>
 }
 
 export function startHook(): TestHook {
-  const asked: Asked[] = []
+  const asked: RecordedHookRequest[] = []
   const bodies: string[] = []
   const allow = () => ({ verdict: 'allow', policy: '1' })
-  let decide: (asked: Asked) => Says = allow
+  let decide: (asked: RecordedHookRequest) => ScriptedDecision = allow
   const webhook = new Webhook(HOOK_SECRET)
   const server = Bun.serve({
     port: 0,

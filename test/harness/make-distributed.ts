@@ -7,7 +7,7 @@ import { openServerDatabase } from '../../src/postgres/server-database.ts'
 
 const script = (name: string) => fileURLToPath(new URL(`../../scripts/${name}`, import.meta.url))
 
-export async function makeDistributed(name: string, url: string): Promise<void> {
+export async function createDistributedDatabase(name: string, url: string): Promise<void> {
   await run([script('citus.sh'), 'database', name])
   const database = openServerDatabase({ url, maxConnections: 1 })
   await migrate(database)

@@ -32,7 +32,7 @@ export const ENCODINGS: Record<string, (secret: string) => string> = {
 }
 
 /** Decodes the text repeatedly and searches each result. */
-export function shows(text: string, secret: string): boolean {
+export function containsCredential(text: string, secret: string): boolean {
   const texts = new Set([text])
   for (let depth = 0; depth < 3; depth++)
     for (const each of [...texts]) for (const read of readOn(each)) texts.add(read)

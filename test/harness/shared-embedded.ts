@@ -49,7 +49,7 @@ export async function openSharedEmbedded(): Promise<Database> {
 }
 
 /** Returns the database that tests of this worker use now; null before the first use. */
-export function embeddedInUse(): Database | null {
+export function currentEmbeddedDatabase(): Database | null {
   return taken?.database ?? null
 }
 

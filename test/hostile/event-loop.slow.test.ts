@@ -1,6 +1,6 @@
 /** The largest bodies at every path that accepts one: none blocks the event loop for long while other requests wait. */
 import { expect, inject, test } from 'vitest'
-import { tieToTests } from '../faults/servers.ts'
+import { killWithTests } from '../faults/servers.ts'
 import { endAfterFile } from '../harness/child-processes.ts'
 import { LARGEST_BODIES } from './event-loop/largest-bodies.ts'
 
@@ -15,7 +15,7 @@ const timeout = 900_000
  */
 async function measure(only: string, times: number) {
   const command = ['bun', 'test/hostile/event-loop/measure.ts', '--only', only, '--times', `${times}`]
-  const bench = Bun.spawn(tieToTests(command), { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
+  const bench = Bun.spawn(killWithTests(command), { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
   endAfterFile(bench)
   const lines = [...(await new Response(bench.stdout).text()).matchAll(ROW)]
   const [floor, ...rows] = lines.map(([, name = '', goes = '', status]) => {

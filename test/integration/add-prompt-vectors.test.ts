@@ -3,7 +3,14 @@ import { callFunction } from '../../src/postgres/call.ts'
 import { type CacheSearch, searchCacheBatch } from '../../src/postgres/search-cache.ts'
 import { addPromptVectors, storeCachedResponses } from '../../src/postgres/store-cached-responses.ts'
 import { describeBackends } from '../harness/backends.ts'
-import { answerTo, makeProject, makeSpace, rewordingOf, sha256, vectorOf } from '../harness/cached-responses.ts'
+import {
+  cacheEntryFor,
+  createEmbeddingSpace,
+  createTestProject,
+  rewordedSearch,
+  sha256,
+  vectorOf,
+} from '../harness/cached-responses.ts'
 
 type Compared = NonNullable<CacheSearch['semantic']>
 
@@ -11,15 +18,15 @@ describeBackends('add_prompt_vectors()', backend => {
   /** Stores a prompt without its vector. `added` is the vector that can be added to it. */
   async function open(anchorHash: string | null = null) {
     const { database } = await backend.open()
-    const spaceId = await makeSpace(database)
-    const place = { projectId: await makeProject(database, 'acme'), spaceId, context: 'context' }
-    const { semantic, ...answer } = answerTo('prompt', place)
+    const spaceId = await createEmbeddingSpace(database)
+    const place = { projectId: await createTestProject(database, 'acme'), spaceId, context: 'context' }
+    const { semantic, ...answer } = cacheEntryFor('prompt', place)
     if (!semantic) throw new Error('the response has no prompt')
     const { contextHash, normalizedHash } = semantic
     const late = { ...answer, semantic: { ...semantic, anchorHash, vector: { spaceId, text: null } } }
     const [entryId] = await storeCachedResponses(database, [late])
     const vector = { spaceId, text: vectorOf('prompt') }
-    const ask = rewordingOf('prompt', place)
+    const ask = rewordedSearch('prompt', place)
     const toAsk = (compared: Partial<Compared>, projectId = place.projectId) => ({
       ...ask,
       projectId,
@@ -59,7 +66,7 @@ describeBackends('add_prompt_vectors()', backend => {
 
   test('skips entries of other projects, contexts and texts, and those that are gone, expired, or have a vector', async () => {
     const { database, late, added, kinds } = await open()
-    const elsewhere = { projectId: await makeProject(database, 'elsewhere') }
+    const elsewhere = { projectId: await createTestProject(database, 'elsewhere') }
     for (const wrong of [elsewhere, { contextHash: sha256('x') }, { normalizedHash: sha256('x') }, { entryId: 0 }])
       await addPromptVectors(database, [{ ...added, ...wrong }])
     await database.call(`update cache_prompts set expires_at = now()`, [])

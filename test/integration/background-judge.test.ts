@@ -5,7 +5,7 @@ import { formatBytea } from '../../src/postgres/wire-format.ts'
 import type { Scenario } from '../fake-provider/scenario.ts'
 import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends, describeOnce } from '../harness/backends.ts'
-import { answerTo, makeProject, makeSpace } from '../harness/cached-responses.ts'
+import { cacheEntryFor, createEmbeddingSpace, createTestProject } from '../harness/cached-responses.ts'
 import { question } from '../harness/chat.ts'
 import { type Answer, ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -230,12 +230,12 @@ describeOnce('a project that learns', backend => {
 describeBackends('the queue for the judge', backend => {
   async function fill(count: number) {
     const { database } = await backend.open()
-    const projectId = await makeProject(database, 'acme')
-    const place = { projectId, spaceId: await makeSpace(database), context: 'c' }
+    const projectId = await createTestProject(database, 'acme')
+    const place = { projectId, spaceId: await createEmbeddingSpace(database), context: 'c' }
     await database.runScript(
       `update projects set semantic_policy = 'judged', semantic_judge = 'learn', semantic_judge_model = 'm'`,
     )
-    const answers = Array.from({ length: count }, (_, i) => answerTo(`prompt ${i}`, place))
+    const answers = Array.from({ length: count }, (_, i) => cacheEntryFor(`prompt ${i}`, place))
     for (let start = 0; start < count; start += 50)
       await storeCachedResponses(database, answers.slice(start, start + 50))
     const pairs = answers.map(({ requestHash, semantic }) => ({

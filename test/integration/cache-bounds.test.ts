@@ -7,15 +7,26 @@ import { searchCache } from '../../src/postgres/search-cache.ts'
 import { type CacheEntryInput, storeCachedResponses } from '../../src/postgres/store-cached-responses.ts'
 import { storeVectors } from '../../src/postgres/vectors.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
-import { answerTo, makeProject, makeSpace, type Place, rewordingOf, sha256 } from '../harness/cached-responses.ts'
+import {
+  type CacheLocation,
+  cacheEntryFor,
+  createEmbeddingSpace,
+  createTestProject,
+  rewordedSearch,
+  sha256,
+} from '../harness/cached-responses.ts'
 import { queriesOf } from '../harness/queries.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const DAY_SECONDS = 86_400
 const INVALIDATE = `select entries::integer from invalidate_cache('acme', of_namespace => '', dry_run => false)`
 
-async function prepare(database: Database): Promise<Place> {
-  return { projectId: await makeProject(database, 'acme'), spaceId: await makeSpace(database), context: 'none' }
+async function prepare(database: Database): Promise<CacheLocation> {
+  return {
+    projectId: await createTestProject(database, 'acme'),
+    spaceId: await createEmbeddingSpace(database),
+    context: 'none',
+  }
 }
 
 async function listEntries(database: Database): Promise<{ id: number; hash: string; lives: number }[]> {
@@ -47,21 +58,24 @@ describeBackends('store_cached_responses()', backend => {
     const { database } = await backend.open()
     const place = await prepare(database)
     expect(
-      await storeCachedResponses(database, [answerTo('one', place), { ...answerTo('two', place), semantic: null }]),
+      await storeCachedResponses(database, [
+        cacheEntryFor('one', place),
+        { ...cacheEntryFor('two', place), semantic: null },
+      ]),
     ).not.toContain(null)
     await database.runScript(`delete from projects where id = ${place.projectId}`)
     expect(await listEntries(database)).toEqual([])
-    expect(await searchCache(database, rewordingOf('one', place))).toEqual([])
-    expect(await storeCachedResponses(database, [answerTo('one', place)])).toEqual([null])
+    expect(await searchCache(database, rewordedSearch('one', place))).toEqual([])
+    expect(await storeCachedResponses(database, [cacheEntryFor('one', place)])).toEqual([null])
     expect(await listEntries(database)).toEqual([])
   })
 
   test('a replacement is later than what it replaces, whichever of the two began first', async () => {
     const { database } = await backend.open()
     const place = await prepare(database)
-    const replaced = answerTo('one', place)
+    const replaced = cacheEntryFor('one', place)
     const createdAt = async () => {
-      const [row] = await searchCache(database, { ...rewordingOf('one', place), requestHash: replaced.requestHash })
+      const [row] = await searchCache(database, { ...rewordedSearch('one', place), requestHash: replaced.requestHash })
       return row?.created_at?.getTime() ?? 0
     }
     await storeCachedResponses(database, [replaced])
@@ -78,39 +92,39 @@ describeBackends('store_cached_responses()', backend => {
   test('stores a batch in one call and names each entry', async () => {
     const { database } = await backend.open()
     const place = await prepare(database)
-    const exactOnly: CacheEntryInput = { ...answerTo('alone', place), semantic: null }
-    const withoutVector = answerTo('wordy', place)
+    const exactOnly: CacheEntryInput = { ...cacheEntryFor('alone', place), semantic: null }
+    const withoutVector = cacheEntryFor('wordy', place)
     if (withoutVector.semantic) withoutVector.semantic.vector = null
-    const batch = [answerTo('one', place), exactOnly, withoutVector, answerTo('one', place)]
+    const batch = [cacheEntryFor('one', place), exactOnly, withoutVector, cacheEntryFor('one', place)]
     const ids = await storeCachedResponses(database, batch)
     expect(new Set(ids).size).toBe(3)
     expect(ids[3]).toBe(ids[0])
     for (const [i, answer] of batch.entries()) {
-      const found = await searchCache(database, { ...rewordingOf('x', place), requestHash: answer.requestHash })
+      const found = await searchCache(database, { ...rewordedSearch('x', place), requestHash: answer.requestHash })
       expect(found).toEqual([expect.objectContaining({ match: 'exact', response: answer.response })])
       expect(Number(found[0]?.entry_id)).toBe(ids[i])
     }
-    expect(await searchCache(database, rewordingOf('one', place))).toHaveLength(1)
-    expect(await searchCache(database, rewordingOf('alone', place))).toHaveLength(0)
+    expect(await searchCache(database, rewordedSearch('one', place))).toHaveLength(1)
+    expect(await searchCache(database, rewordedSearch('alone', place))).toHaveLength(0)
   })
 
   test('replaces: the last of a batch remains, and a response that may no longer be found by its prompt is not', async () => {
     const { database } = await backend.open()
     const place = await prepare(database)
-    const first = answerTo('one', place)
+    const first = cacheEntryFor('one', place)
     const [id] = await storeCachedResponses(database, [first, { ...first, response: '{"second":true}' }])
-    expect(await searchCache(database, { ...rewordingOf('one', place), requestHash: first.requestHash })).toEqual([
+    expect(await searchCache(database, { ...rewordedSearch('one', place), requestHash: first.requestHash })).toEqual([
       expect.objectContaining({ response: '{"second":true}' }),
     ])
-    expect(await searchCache(database, rewordingOf('one', place))).toHaveLength(1)
+    expect(await searchCache(database, rewordedSearch('one', place))).toHaveLength(1)
     expect(await storeCachedResponses(database, [{ ...first, semantic: null }])).toEqual([id])
-    expect(await searchCache(database, rewordingOf('one', place))).toEqual([])
+    expect(await searchCache(database, rewordedSearch('one', place))).toEqual([])
   })
 
   test('omits what a purge has overtaken, and what has no project', async () => {
     const { database } = await backend.open()
     const place = await prepare(database)
-    const answer = answerTo('one', place)
+    const answer = cacheEntryFor('one', place)
     await database.runScript(`select purge_cache('acme')`)
     expect(
       await storeCachedResponses(database, [
@@ -124,7 +138,7 @@ describeBackends('store_cached_responses()', backend => {
   test('no entry outlives the plan’s maximum, and none of a test key a day', async () => {
     const { database } = await backend.open()
     const place = await prepare(database)
-    const forever = { ...answerTo('one', place), ttlSeconds: 315_360_000 }
+    const forever = { ...cacheEntryFor('one', place), ttlSeconds: 315_360_000 }
     await storeCachedResponses(database, [forever])
     await storeCachedResponses(database, [{ ...forever, requestHash: sha256('other'), test: true }])
     const [tested, untested] = await listEntries(database)
@@ -170,9 +184,11 @@ describeBackends('entries of a project', backend => {
       promptTokens: 1,
       responseModel: 'm',
     })
-    await storeCachedResponses(database, [answerTo('one', place), answerTo('two', place)])
-    await storeCachedResponses(database, [{ ...answerTo('one', place), response: '{"longer":"by far"}'.repeat(20) }])
-    await storeCachedResponses(database, [{ ...answerTo('three', place), test: true }])
+    await storeCachedResponses(database, [cacheEntryFor('one', place), cacheEntryFor('two', place)])
+    await storeCachedResponses(database, [
+      { ...cacheEntryFor('one', place), response: '{"longer":"by far"}'.repeat(20) },
+    ])
+    await storeCachedResponses(database, [{ ...cacheEntryFor('three', place), test: true }])
     const { projectId } = place
     await storeVectors(database, { projectId, vectors: [vector('a', 100), vector('b', 50)], ttlSeconds: 60 })
     await storeVectors(database, { projectId, vectors: [vector('a', 300)], ttlSeconds: 60 })
@@ -186,11 +202,11 @@ describeBackends('entries of a project', backend => {
   test('stay within cache_bytes: those that expire first are evicted first', async () => {
     const { database } = await backend.open()
     const place = await prepare(database)
-    const other = { ...place, projectId: await makeProject(database, 'other') }
+    const other = { ...place, projectId: await createTestProject(database, 'other') }
     const prompts = Array.from({ length: 40 }, (_, i) => `prompt ${i}`)
-    const answers = prompts.map((prompt, i) => ({ ...answerTo(prompt, place), ttlSeconds: 100 + i * 10 }))
+    const answers = prompts.map((prompt, i) => ({ ...cacheEntryFor(prompt, place), ttlSeconds: 100 + i * 10 }))
     await storeCachedResponses(database, answers.toReversed())
-    await storeCachedResponses(database, [answerTo('of another', other)])
+    await storeCachedResponses(database, [cacheEntryFor('of another', other)])
     const [row] = (await measureSizes(database)) as { bytes: number; entries: number }[]
     const half = Math.floor(((row?.bytes ?? 0) / (row?.entries ?? 1)) * 20)
     await database.runScript(`select set_setting('acme', 'cache_bytes', '${half}')`)
@@ -208,10 +224,10 @@ describeBackends('entries of a project', backend => {
     const { database } = await backend.open()
     const place = await prepare(database)
     for (let i = 0; i < 1_100; i += 100) {
-      const batch = Array.from({ length: 100 }, (_, j) => ({ ...answerTo(`test ${i + j}`, place), test: true }))
+      const batch = Array.from({ length: 100 }, (_, j) => ({ ...cacheEntryFor(`test ${i + j}`, place), test: true }))
       await storeCachedResponses(database, batch)
     }
-    await storeCachedResponses(database, [answerTo('of a project key', place)])
+    await storeCachedResponses(database, [cacheEntryFor('of a project key', place)])
     expect(await callFunction(database, 'evict_entries', { max_rows: 1_000 })).toBe(100)
     expect(await callFunction(database, 'evict_entries', { max_rows: 1_000 })).toBe(0)
     expect(await measureSizes(database)).toEqual([

@@ -7,14 +7,21 @@ import { searchCache } from '../../src/postgres/search-cache.ts'
 import { storeCachedResponses } from '../../src/postgres/store-cached-responses.ts'
 import { encodeValue, toByteaList, WIRE_TYPES } from '../../src/postgres/wire-format.ts'
 import { describeReal } from '../harness/backends.ts'
-import { answerTo, makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/cached-responses.ts'
+import {
+  type CacheLocation,
+  cacheEntryFor,
+  createEmbeddingSpace,
+  createTestProject,
+  rewordedSearch,
+  storePrompts,
+} from '../harness/cached-responses.ts'
 import { queriesOf } from '../harness/queries.ts'
 
 const PROJECTS = 300
 const CONTEXTS = 10
 
 /** Many projects and contexts, and one group of a thousand prompts: with few rows per group, a planner prefers another index. */
-async function fill(database: Database, place: Place): Promise<void> {
+async function fill(database: Database, place: CacheLocation): Promise<void> {
   await storePrompts(database, place, 0, 700)
   await database.runScript(`
     insert into projects (name, plan) select 'p' || i, 'free' from generate_series(1, ${PROJECTS}) i;
@@ -42,15 +49,19 @@ async function fill(database: Database, place: Place): Promise<void> {
   `)
 }
 
-async function makePlace(database: Database): Promise<Place> {
-  return { projectId: await makeProject(database, 'acme'), spaceId: await makeSpace(database), context: 'none' }
+async function makePlace(database: Database): Promise<CacheLocation> {
+  return {
+    projectId: await createTestProject(database, 'acme'),
+    spaceId: await createEmbeddingSpace(database),
+    context: 'none',
+  }
 }
 
 /** When the plans are made: with filled and analyzed tables, or with empty ones. */
 type Planned = 'over full tables' | 'over empty ones'
 const WAYS: Planned[] = ['over full tables', 'over empty ones']
 
-type Call = (database: Database, place: Place) => Promise<unknown>
+type Call = (database: Database, place: CacheLocation) => Promise<unknown>
 
 /** Returns the scans of each call over the filled tables. All calls share one filling, which takes far longer than they do. */
 async function scansOf<Name extends string>(
@@ -110,7 +121,7 @@ function readScans(plans: readonly string[]): string[] {
 
 const CALLS = {
   lookup(one, place) {
-    const { semantic, ...ask } = rewordingOf('prompt 590', place)
+    const { semantic, ...ask } = rewordedSearch('prompt 590', place)
     return searchCache(one, { ...ask, semantic: semantic && { ...semantic, hasVerdicts: true } })
   },
   vectors: (one, { projectId }) =>
@@ -120,7 +131,8 @@ const CALLS = {
       max_age_seconds: null,
     }),
   // The last call, because it changes the tables.
-  storing: (one, place) => storeCachedResponses(one, [answerTo('prompt 590', place), answerTo('prompt 1001', place)]),
+  storing: (one, place) =>
+    storeCachedResponses(one, [cacheEntryFor('prompt 590', place), cacheEntryFor('prompt 1001', place)]),
 } satisfies Record<string, Call>
 
 describeReal('query plans of the cache', backend => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
-import { makeProject } from '../harness/cached-responses.ts'
+import { createTestProject } from '../harness/cached-responses.ts'
 
 interface Row {
   difference: string
@@ -15,7 +15,7 @@ interface Row {
 describeBackends('calibration', backend => {
   test('reports how many pairs each threshold serves, and how many rightly', async () => {
     const { database } = await backend.open()
-    const [project, other] = [await makeProject(database, 'acme'), await makeProject(database, 'other')]
+    const [project, other] = [await createTestProject(database, 'acme'), await createTestProject(database, 'other')]
     const store = (owner: number, pair: number, verdict: string, source: string, similarity: number, kind: string) =>
       database.runScript(`select store_verdict(${owner}, sha256('c'), sha256('a${pair}'), sha256('b${pair}'),
         '${source}', '${verdict}', now() + interval '1 hour', ${similarity}, '${kind}', null)`)

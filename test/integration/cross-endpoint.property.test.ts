@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import type { Endpoint } from '../harness/outcomes/outcome.ts'
 import type { Row } from '../harness/provider-cases/case.ts'
-import { anyResponse, type Generated, textWithMangledUsage } from '../harness/provider-cases/generate.ts'
+import { anyResponse, type GeneratedResponse, textWithMangledUsage } from '../harness/provider-cases/generate.ts'
 import { isKept } from '../harness/provider-cases/is-kept.ts'
-import { type ProviderTable, type SentRow, sendRows, startTable } from '../harness/provider-cases/send-rows.ts'
+import { type ProviderTable, type RowOutcomes, sendRows, startTable } from '../harness/provider-cases/send-rows.ts'
 import { siblingCase } from '../harness/provider-cases/write-bytes.ts'
 
 const ENDPOINTS: readonly Endpoint[] = ['chat', 'responses', 'messages']
@@ -29,17 +29,17 @@ describeOnce('any chat response', backend => {
   })
   afterAll(() => table?.stop())
 
-  async function send({ mode, sent }: Generated): Promise<ByEndpoint<SentRow>> {
+  async function send({ mode, sent }: GeneratedResponse): Promise<ByEndpoint<RowOutcomes>> {
     const rows = ENDPOINTS.map((endpoint): Row => {
       const each = siblingCase('generated', '', {}, {}, { tools: true, extra: LIMITS[endpoint] })
       return { case: each, endpoint, mode, sent, expected: {} }
     })
     const answered = await sendRows(table, rows)
-    return Object.fromEntries(ENDPOINTS.map((endpoint, at) => [endpoint, answered[at]])) as ByEndpoint<SentRow>
+    return Object.fromEntries(ENDPOINTS.map((endpoint, at) => [endpoint, answered[at]])) as ByEndpoint<RowOutcomes>
   }
 
   /** Checks that a value is the same at all endpoints. */
-  function agree(read: (row: SentRow) => unknown) {
+  function agree(read: (row: RowOutcomes) => unknown) {
     const property = fc.asyncProperty(anyResponse, async generated => {
       const rows = await send(generated)
       const [chat, ...others] = ENDPOINTS.map(endpoint => read(rows[endpoint]))
@@ -48,7 +48,7 @@ describeOnce('any chat response', backend => {
     return fc.assert(property)
   }
 
-  const isFailed = ({ first }: SentRow) => first.end === 'error'
+  const isFailed = ({ first }: RowOutcomes) => first.end === 'error'
 
   test('has failed or not, at every endpoint alike', () =>
     agree(({ first }) => ({ isFailed: first.end === 'error', isEnded: first.end !== 'none' })))
@@ -119,6 +119,6 @@ describeOnce('any chat response', backend => {
   })
 })
 
-function essence({ text, calls, end }: SentRow['first']): object {
+function essence({ text, calls, end }: RowOutcomes['first']): object {
   return { text, calls, end }
 }

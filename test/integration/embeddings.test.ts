@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RecordedRequest } from '../fake-provider/recording.ts'
 import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
-import { type Addressed, type Answer, ask, post, readAnswer } from '../harness/client.ts'
+import { type Answer, ask, post, readAnswer, type ServerAddress } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
@@ -15,7 +15,7 @@ interface EmbeddingsAnswer extends Answer {
 type Fields = Record<string, unknown>
 
 async function embedAt(
-  to: Addressed,
+  to: ServerAddress,
   key: string,
   body: Fields,
   headers: Record<string, string> = {},

@@ -3,7 +3,7 @@ import { afterAll, expect, inject, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { describeOnce } from '../harness/backends.ts'
-import { makeProject } from '../harness/cached-responses.ts'
+import { createTestProject } from '../harness/cached-responses.ts'
 import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 
 const script = fileURLToPath(new URL('../../scripts/evaluate/evaluate.ts', import.meta.url))
@@ -74,7 +74,7 @@ describeOnce('evaluate --project', backend => {
 
   test('prints what a project’s own verdicts say about each threshold', async () => {
     const { database, url } = await open()
-    const [project, other] = [await makeProject(database, 'acme'), await makeProject(database, 'other')]
+    const [project, other] = [await createTestProject(database, 'acme'), await createTestProject(database, 'other')]
     const store = (
       owner: number,
       pair: number,

@@ -5,7 +5,7 @@ import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, get, post, readAnswer } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { type Asked, startHook, type TestHook } from '../harness/hook.ts'
+import { type RecordedHookRequest, startHook, type TestHook } from '../harness/hook.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type FakeAccount, startFakeAccount } from './stored-objects/fake-account.ts'
 
@@ -22,7 +22,7 @@ function escapeJson(value: unknown): string {
   })
 }
 
-const refusesCards = ({ type, request, answer }: Asked) => {
+const refusesCards = ({ type, request, answer }: RecordedHookRequest) => {
   const isShown = JSON.stringify(type === 'before' ? request : answer).includes(CARD)
   return { verdict: isShown ? 'refuse' : 'allow', message: 'No cards.', policy: '1' }
 }

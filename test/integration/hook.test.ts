@@ -7,7 +7,7 @@ import { type Backend, describeBackends, describeReal, openBus } from '../harnes
 import { question, textOf } from '../harness/chat.ts'
 import { type Answer, ask, get, post, readAnswer } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { type Asked, startHook, type TestHook } from '../harness/hook.ts'
+import { type RecordedHookRequest, startHook, type TestHook } from '../harness/hook.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
@@ -15,7 +15,7 @@ const CARD = '4111 1111 1111 1111'
 const MODEL = 'gpt-4o-mini'
 const chat = (content: string, more = {}) => ({ ...question(content), model: MODEL, ...more })
 
-const refusing = (type: Asked['type'], message?: string) => (call: Asked) =>
+const refusing = (type: RecordedHookRequest['type'], message?: string) => (call: RecordedHookRequest) =>
   call.type === type ? { verdict: 'refuse', message, policy: '1' } : { verdict: 'allow', policy: '1' }
 
 interface Setup {

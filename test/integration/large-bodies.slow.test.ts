@@ -14,7 +14,7 @@ import { type Answer, ask } from '../harness/client.ts'
 import { embeddedUrl } from '../harness/embedded-url.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { askUnread } from './streaming/raw-client.ts'
+import { sendWithoutReading } from './streaming/raw-client.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -207,7 +207,7 @@ describeOnce('the memory of a proxy', backend => {
     for (let n = 0; n < 50; n++) await ask({ baseUrl }, key, `Are you warm? (${n})`)
     const levelMib = readRssMib()
     upstream.script({ kind: 'raw', parts: Array<string>(96).fill(event) })
-    const client = await askUnread(Number(new URL(baseUrl).port), key, {
+    const client = await sendWithoutReading(Number(new URL(baseUrl).port), key, {
       ...showing('Tell me everything!'),
       stream: true,
     })

@@ -3,23 +3,29 @@ import { expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { searchCacheBatch } from '../../src/postgres/search-cache.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
-import { makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/cached-responses.ts'
+import {
+  type CacheLocation,
+  createEmbeddingSpace,
+  createTestProject,
+  rewordedSearch,
+  storePrompts,
+} from '../harness/cached-responses.ts'
 import { queriesOf } from '../harness/queries.ts'
 
 /** More prompts than are compared one by one where a group has lists. */
 const PROMPTS = 700
 
-async function fill(database: Database): Promise<Place> {
-  const projectId = await makeProject(database, 'acme')
-  const place = { projectId, spaceId: await makeSpace(database), context: 'none' }
+async function fill(database: Database): Promise<CacheLocation> {
+  const projectId = await createTestProject(database, 'acme')
+  const place = { projectId, spaceId: await createEmbeddingSpace(database), context: 'none' }
   await storePrompts(database, place, 0, PROMPTS)
   return place
 }
 
-async function findAll(database: Database, place: Place, numbers: readonly number[]): Promise<string[]> {
+async function findAll(database: Database, place: CacheLocation, numbers: readonly number[]): Promise<string[]> {
   const found = await searchCacheBatch(
     database,
-    numbers.map(number => rewordingOf(`prompt ${number}`, place)),
+    numbers.map(number => rewordedSearch(`prompt ${number}`, place)),
   )
   return found.map(({ matches }) => matches.map(row => (row.match === 'similar' ? row.prompt : row.match)).join())
 }
@@ -43,7 +49,7 @@ describeBackends('a large group', backend => {
     expect(found).toEqual(everyTenth.map(number => (missed.includes(number) ? '' : `prompt ${number}`)))
     // An embedded database compares all prompts. The number that lists may miss is tested below.
     if (backend.name === 'embedded') expect(missed).toEqual([])
-    const other = await makeProject(database, 'other')
+    const other = await createTestProject(database, 'other')
     expect(new Set(await findAll(database, { ...place, projectId: other }, everyTenth))).toEqual(new Set(['']))
     expect(new Set(await findAll(database, { ...place, context: 'some' }, everyTenth))).toEqual(new Set(['']))
   })
@@ -69,8 +75,8 @@ describeReal('the vector index of a large group', backend => {
   test('includes all entries that were compared before', async () => {
     const { database } = await backend.open()
     const place = {
-      projectId: await makeProject(database, 'acme'),
-      spaceId: await makeSpace(database),
+      projectId: await createTestProject(database, 'acme'),
+      spaceId: await createEmbeddingSpace(database),
       context: 'none',
     }
     await storePrompts(database, place, 0, 150)
@@ -142,8 +148,8 @@ describeReal('the vector index of a large group', backend => {
 
   test('is built once, however many start it at the same time', async () => {
     const { database } = await backend.open()
-    const projectId = await makeProject(database, 'acme')
-    const place = { projectId, spaceId: await makeSpace(database), context: 'none' }
+    const projectId = await createTestProject(database, 'acme')
+    const place = { projectId, spaceId: await createEmbeddingSpace(database), context: 'none' }
     await storePrompts(database, place, 0, 400)
     await Promise.all([0, 1, 2, 3, 4, 5].map(i => storePrompts(database, place, 400 + i * 100, 500 + i * 100)))
     const [lists, ...others] = await findLists(database)

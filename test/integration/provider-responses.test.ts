@@ -4,7 +4,7 @@ import { describeOnce } from '../harness/backends.ts'
 import { draw } from '../harness/depth.ts'
 import { type Expected, type ProviderCase, type Row, readCaseFiles, rowsOf } from '../harness/provider-cases/case.ts'
 import { findDifferences } from '../harness/provider-cases/find-differences.ts'
-import { type ProviderTable, type SentRow, sendRows, startTable } from '../harness/provider-cases/send-rows.ts'
+import { type ProviderTable, type RowOutcomes, sendRows, startTable } from '../harness/provider-cases/send-rows.ts'
 import { SIBLINGS } from '../harness/provider-cases/siblings.ts'
 
 /** Expectations that the case files do not contain. */
@@ -26,7 +26,7 @@ const ROWS: Row[] = CASES.flatMap(rowsOf).map(row => ({ ...row, expected: { ...r
 
 describeOnce('provider responses', backend => {
   let table: ProviderTable
-  let sent: SentRow[]
+  let sent: RowOutcomes[]
   const rows = draw(ROWS)
 
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describeOnce('provider responses', backend => {
   afterAll(() => table?.stop())
 
   test.each(rows.map((row, at) => ({ ...row, at })))('$case.id: $case.what; $endpoint, $mode', ({ at, expected }) => {
-    const { first, second } = sent[at] as SentRow
+    const { first, second } = sent[at] as RowOutcomes
     const differences = findDifferences(first, second, expected).join('; ')
     expect(differences, differences).toBe('')
   })

@@ -6,7 +6,7 @@ import { get, post, readAnswer } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
 import { storeKey, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { ENCODINGS, shows } from '../harness/quote-credential.ts'
+import { containsCredential, ENCODINGS } from '../harness/quote-credential.ts'
 import { createMemoryLog } from './hostile/memory-log.ts'
 
 /** The provider's response; `quoted` is a credential inside a JSON string. */
@@ -316,12 +316,12 @@ describeOnce('a credential that a provider quotes', backend => {
     const streamed = form.type === STREAM && !path.startsWith('/embeddings') ? { stream: true } : {}
     for (spelling of USUAL) {
       const request = { ...body(), ...streamed }
-      expect([spelling, shows(await readAll(path, request), secrets[provider])]).toEqual([spelling, false])
+      expect([spelling, containsCredential(await readAll(path, request), secrets[provider])]).toEqual([spelling, false])
       // A credential in a header is not stored with the response.
       if (spelling !== 'plain' || form.body('x') === form.body('y')) continue
       const callsBefore = calls
       await proxy.settle()
-      expect(shows(await readAll(path, request), secrets[provider])).toBe(false)
+      expect(containsCredential(await readAll(path, request), secrets[provider])).toBe(false)
       expect(calls).toBe(callsBefore + 1)
     }
   })
@@ -365,7 +365,7 @@ describeOnce('a credential that a provider quotes', backend => {
       const { model, messages } = ask('gpt-4o-mini')
       const text = await readAll(path, { model, messages, max_tokens: 90, stream: form.type === STREAM })
       expect(text).toContain('It is [redacted]')
-      expect(keys.map(({ secret }) => shows(text, secret))).toEqual([false, false])
+      expect(keys.map(({ secret }) => containsCredential(text, secret))).toEqual([false, false])
     },
   )
 
@@ -420,7 +420,7 @@ describeOnce('a credential that a provider quotes', backend => {
     await expect.poll(() => events.length).toBe(spelled.length + 1)
     for (const event of events.slice(1)) {
       expect(event).toContain('[redacted]')
-      expect(shows(event, secrets.openai)).toBe(false)
+      expect(containsCredential(event, secrets.openai)).toBe(false)
     }
     const deltas = [secrets.openai.slice(0, 20), secrets.openai.slice(20), ' It ends: sk-proj-']
     for (const delta of deltas) realtime.send({ type: 'response.output_text.delta', response_id: 'r', delta })
@@ -444,11 +444,11 @@ describeOnce('a credential that a provider quotes', backend => {
       const authorization = `Bearer ${key}`
       const made = await fetch(`${proxy.baseUrl}/files`, { method: 'POST', headers: { authorization }, body: upload })
       expect(made.status).toBe(200)
-      expect(shows(await made.text(), secrets.openai)).toBe(false)
+      expect(containsCredential(await made.text(), secrets.openai)).toBe(false)
       form = { type: 'application/octet-stream', body: quoting(`{"custom_id":"1","error":"${QUOTED}"}\n`.repeat(3)) }
       const content = await get(proxy, `/files/${id}/content`, key)
       expect(content.status).toBe(200)
-      expect(shows(await content.text(), secrets.openai)).toBe(false)
+      expect(containsCredential(await content.text(), secrets.openai)).toBe(false)
     }
   })
 })

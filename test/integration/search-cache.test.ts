@@ -9,7 +9,14 @@ import {
   storeCachedResponses,
 } from '../../src/postgres/store-cached-responses.ts'
 import { describeBackends } from '../harness/backends.ts'
-import { answerTo, makeProject, makeSpace, type Place, rewordingOf, sha256 } from '../harness/cached-responses.ts'
+import {
+  type CacheLocation,
+  cacheEntryFor,
+  createEmbeddingSpace,
+  createTestProject,
+  rewordedSearch,
+  sha256,
+} from '../harness/cached-responses.ts'
 import { queriesOf } from '../harness/queries.ts'
 
 const QUESTIONS = { near: '[9,10,0]', far: '[0,1,10]' }
@@ -89,13 +96,13 @@ describeBackends('search_cache()', backend => {
 
   test('finds none of other projects and contexts, and none that has expired or is older than allowed', async () => {
     const { database } = await backend.open()
-    const spaceId = await makeSpace(database)
-    const place = { projectId: await makeProject(database, 'acme'), spaceId, context: 'context' }
-    const elsewhere = { ...place, projectId: await makeProject(database, 'elsewhere') }
-    await storeCachedResponses(database, [answerTo('prompt', place)])
+    const spaceId = await createEmbeddingSpace(database)
+    const place = { projectId: await createTestProject(database, 'acme'), spaceId, context: 'context' }
+    const elsewhere = { ...place, projectId: await createTestProject(database, 'elsewhere') }
+    await storeCachedResponses(database, [cacheEntryFor('prompt', place)])
     // A lookup by the request's hash, by the normalized text's hash, and by the vector.
     const asks = (of: typeof place) => {
-      const [ask, { requestHash }] = [rewordingOf('prompt', of), answerTo('prompt', of)]
+      const [ask, { requestHash }] = [rewordedSearch('prompt', of), cacheEntryFor('prompt', of)]
       const named = ask.semantic && { ...ask.semantic, normalizedHash: sha256('prompt'), vector: null }
       return [{ ...ask, requestHash, semantic: null }, { ...ask, semantic: named }, ask]
     }
@@ -117,9 +124,13 @@ describeBackends('search_cache()', backend => {
 
   test('an entry deleted while it was stored stays deleted, and the later of two responses remains', async () => {
     const { database } = await backend.open()
-    const place = { projectId: await makeProject(database, 'acme'), spaceId: await makeSpace(database), context: 'c' }
-    const answer = answerTo('prompt', place)
-    const ask = { ...rewordingOf('prompt', place), requestHash: answer.requestHash, semantic: null }
+    const place = {
+      projectId: await createTestProject(database, 'acme'),
+      spaceId: await createEmbeddingSpace(database),
+      context: 'c',
+    }
+    const answer = cacheEntryFor('prompt', place)
+    const ask = { ...rewordedSearch('prompt', place), requestHash: answer.requestHash, semantic: null }
     await storeCachedResponses(database, [{ ...answer, cacheGeneration: -1 }])
     expect(await searchCache(database, ask)).toEqual([])
     await storeCachedResponses(database, [answer, { ...answer, response: '{"newer":1}' }])
@@ -138,17 +149,17 @@ describeBackends('search_cache()', backend => {
     async function open(anchors: readonly (string | null)[]) {
       const { database } = await backend.open()
       const place = {
-        projectId: await makeProject(database, 'acme'),
-        spaceId: await makeSpace(database),
+        projectId: await createTestProject(database, 'acme'),
+        spaceId: await createEmbeddingSpace(database),
         context: 'context',
       }
       const answers = anchors.map((anchor, at): CacheEntryInput => {
-        const answer = answerTo(`prompt ${at}`, place)
+        const answer = cacheEntryFor(`prompt ${at}`, place)
         return { ...answer, semantic: answer.semantic && { ...answer.semantic, anchorHash: anchor && sha256(anchor) } }
       })
       await storeCachedResponses(database, answers)
       async function find(prompt: string, anchor: string) {
-        const ask = rewordingOf(prompt, place)
+        const ask = rewordedSearch(prompt, place)
         const found = await searchCache(database, {
           ...ask,
           semantic: ask.semantic && { ...ask.semantic, anchorHash: sha256(anchor) },
@@ -179,7 +190,7 @@ describeBackends('search_cache()', backend => {
   })
 
   describe('finds pairs that a person confirmed', () => {
-    type Verdict = { of?: Partial<Place>; source?: string; verdict?: string; given?: string }
+    type Verdict = { of?: Partial<CacheLocation>; source?: string; verdict?: string; given?: string }
 
     /**
      * Stores five prompts with another anchor than the question's. Their hashes are below and above the question's, so a pair has either
@@ -187,13 +198,13 @@ describeBackends('search_cache()', backend => {
      */
     async function open() {
       const { database } = await backend.open()
-      const spaceId = await makeSpace(database)
-      const place = { projectId: await makeProject(database, 'acme'), spaceId, context: 'context' }
+      const spaceId = await createEmbeddingSpace(database)
+      const place = { projectId: await createTestProject(database, 'acme'), spaceId, context: 'context' }
       const prompts = Array.from({ length: 5 }, (_, at) => `prompt ${at}`)
       await storeCachedResponses(
         database,
         prompts.map(prompt => {
-          const answer = answerTo(prompt, place)
+          const answer = cacheEntryFor(prompt, place)
           return { ...answer, semantic: answer.semantic && { ...answer.semantic, anchorHash: sha256('one') } }
         }),
       )
@@ -209,7 +220,7 @@ describeBackends('search_cache()', backend => {
         )
       }
       async function find(prompt: string, maxAgeSeconds: number | null = null) {
-        const { semantic, ...ask } = rewordingOf(prompt, place)
+        const { semantic, ...ask } = rewordedSearch(prompt, place)
         const anchored = semantic && { ...semantic, anchorHash: sha256('other'), hasVerdicts: true }
         const found = await searchCache(database, { ...ask, maxAgeSeconds, semantic: anchored })
         return found.map(row => row.match !== 'exact' && [row.match, row.prompt, row.similarity])
@@ -230,7 +241,7 @@ describeBackends('search_cache()', backend => {
 
     test('in that context of that project, and by no other caller', async () => {
       const { database, prompts, say, find } = await open()
-      const elsewhere = await makeProject(database, 'elsewhere')
+      const elsewhere = await createTestProject(database, 'elsewhere')
       for (const prompt of prompts) {
         await say(prompt, { of: { projectId: elsewhere } })
         await say(prompt, { of: { context: 'another' } })
@@ -242,7 +253,7 @@ describeBackends('search_cache()', backend => {
     test('unless a person called them different later, anywhere in the project', async () => {
       const { database, prompts, say, find } = await open()
       const different = { verdict: 'different', given: `now() + interval '1 s'` }
-      const elsewhere = await makeProject(database, 'elsewhere')
+      const elsewhere = await createTestProject(database, 'elsewhere')
       for (const prompt of prompts) {
         await say(prompt, {})
         await say(prompt, { ...different, of: { projectId: elsewhere } })
@@ -256,12 +267,12 @@ describeBackends('search_cache()', backend => {
 
     test('and what is similar, with the verdict on it: a judge’s in its context, a person’s “different” in each', async () => {
       const { database, place, prompts, say } = await open()
-      const elsewhere = { projectId: await makeProject(database, 'elsewhere') }
+      const elsewhere = { projectId: await createTestProject(database, 'elsewhere') }
       const another = { context: 'another' }
       const different = { verdict: 'different' }
       for (const prompt of prompts) {
         const verdict = async () => {
-          const [row] = await searchCache(database, rewordingOf(prompt, place))
+          const [row] = await searchCache(database, rewordedSearch(prompt, place))
           return row?.match === 'similar' && [row.verdict_source, row.verdict]
         }
         for (const source of ['judge', 'review']) await say(prompt, { of: another, source, ...different })

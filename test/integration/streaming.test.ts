@@ -17,7 +17,7 @@ import {
   startDrivenUpstream,
 } from './streaming/driven-upstream.ts'
 import { INCOMPLETE_CASES, responseEvents } from './streaming/incomplete-cases.ts'
-import { askUnread } from './streaming/raw-client.ts'
+import { sendWithoutReading } from './streaming/raw-client.ts'
 
 const MIB = 1024 * 1024
 const REASONS = Object.keys(INCOMPLETE_CASES) as (keyof typeof INCOMPLETE_CASES)[]
@@ -403,7 +403,7 @@ describeOnce('streams whose upstream the test controls', backend => {
     }
 
     test('stops the upstream, and gets everything once it reads', async () => {
-      const client = await askUnread(proxy.port, key, question('Everything?', { stream: true }))
+      const client = await sendWithoutReading(proxy.port, key, question('Everything?', { stream: true }))
       const call = await upstream.nextCall()
       const poured = pour(call, TOTAL)
       const held = await plateau(poured)
@@ -419,7 +419,7 @@ describeOnce('streams whose upstream the test controls', backend => {
     })
 
     test('ends the upstream call when it disconnects', async () => {
-      const client = await askUnread(proxy.port, key, question('Who waits?', { stream: true }))
+      const client = await sendWithoutReading(proxy.port, key, question('Who waits?', { stream: true }))
       const call = await upstream.nextCall()
       const poured = pour(call, TOTAL)
       await plateau(poured)

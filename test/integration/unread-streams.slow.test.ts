@@ -11,7 +11,7 @@ import {
   eventOf,
   startDrivenUpstream,
 } from './streaming/driven-upstream.ts'
-import { askUnread } from './streaming/raw-client.ts'
+import { sendWithoutReading } from './streaming/raw-client.ts'
 
 const MIB = 1024 * 1024
 /** One unread stream fills this limit. */
@@ -59,7 +59,7 @@ describeOnce('streams that their clients do not read', backend => {
 
   test('a full memory budget rejects new streams before they are requested, disconnects the slowest reader, and accepts new ones again', async () => {
     expect(await readStreams()).toEqual({ heldBytes: 0, mostBytes: MIB, isFull: false })
-    const client = await askUnread(proxy.port, key, question('Everything?', { stream: true }))
+    const client = await sendWithoutReading(proxy.port, key, question('Everything?', { stream: true }))
     const call = await upstream.nextCall()
     const poured = pour(call)
     await waitUntil('the limit on unread data is reached', isFull)
@@ -127,12 +127,12 @@ describeOnce('equal streams that their clients do not read', backend => {
 
   test('share one call and one buffer, also those that arrive late', async () => {
     const body = question('The same?', { stream: true })
-    const first = await askUnread(proxy.port, key, body)
+    const first = await sendWithoutReading(proxy.port, key, body)
     const call = await upstream.nextCall()
     let sent = 0
     for (; sent < 6 * MIB; sent += PIECE.length) void call.send(PIECE)
     await waitUntil('more than 1 MiB is unread', async () => (await held()) > MIB)
-    const clients = await Promise.all(Array.from({ length: EQUAL }, () => askUnread(proxy.port, key, body)))
+    const clients = await Promise.all(Array.from({ length: EQUAL }, () => sendWithoutReading(proxy.port, key, body)))
     let another = false
     void upstream.nextCall().then(() => {
       another = true

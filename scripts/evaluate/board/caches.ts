@@ -6,7 +6,7 @@ import type { ReadText } from '../weigh.ts'
 import { createNearest } from './nearest.ts'
 
 /** A question with the vectors of its text and of its embedding text; null if it has none. */
-export interface Asked extends ReadText {
+export interface EmbeddedQuestion extends ReadText {
   readonly number: number
   readonly vector: Float32Array | null
   readonly gistVector: Float32Array | null
@@ -14,8 +14,8 @@ export interface Asked extends ReadText {
 
 export interface GroupCache {
   /** The number of the question whose response is served; null for a miss. */
-  find(asked: Asked): number | null
-  keep(asked: Asked): void
+  find(asked: EmbeddedQuestion): number | null
+  keep(asked: EmbeddedQuestion): void
 }
 
 export interface CacheOptions {
@@ -36,9 +36,9 @@ export function openProved(): GroupCache {
 /** Compares questions with the same anchor only, because the verifier rejects all others. */
 export function openVerified({ threshold, isSemantic }: CacheOptions, risk: SemanticRisk): GroupCache {
   const proved = openProved()
-  const byAnchor = new Map<string, Asked[]>()
+  const byAnchor = new Map<string, EmbeddedQuestion[]>()
 
-  function groupOf({ reading, isBypassed }: Asked): Asked[] {
+  function groupOf({ reading, isBypassed }: EmbeddedQuestion): EmbeddedQuestion[] {
     if (isBypassed || !isPlainQuestion(reading)) return []
     const anchor = questionAnchorOf(reading.normalized)
     const group = byAnchor.get(anchor) ?? []
@@ -46,7 +46,7 @@ export function openVerified({ threshold, isSemantic }: CacheOptions, risk: Sema
     return group
   }
 
-  function findSimilar(asked: Asked): number | null {
+  function findSimilar(asked: EmbeddedQuestion): number | null {
     let [best, nearest]: [number, number | null] = [threshold, null]
     for (const kept of groupOf(asked)) {
       if (!asked.gistVector || !kept.gistVector) continue
@@ -79,7 +79,7 @@ export function openThreshold(threshold: number): GroupCache {
   }
 }
 
-export function openNearest(threshold: number, vectorOf: (asked: Asked) => Float32Array | null): GroupCache {
+export function openNearest(threshold: number, vectorOf: (asked: EmbeddedQuestion) => Float32Array | null): GroupCache {
   const nearest = createNearest()
   return {
     find(asked) {

@@ -5,7 +5,7 @@
  */
 import type { Embed } from '../compare.ts'
 import { readText } from '../weigh.ts'
-import type { Asked, GroupCache } from './caches.ts'
+import type { EmbeddedQuestion, GroupCache } from './caches.ts'
 import type { Questions } from './questions.ts'
 
 export interface StreamCounts {
@@ -17,7 +17,11 @@ export interface StreamCounts {
   unlabelled: number
 }
 
-export function runStream(asked: Iterable<Asked>, cache: GroupCache, { verdictOf }: Questions): StreamCounts {
+export function runStream(
+  asked: Iterable<EmbeddedQuestion>,
+  cache: GroupCache,
+  { verdictOf }: Questions,
+): StreamCounts {
   const counts = { hits: 0, wrong: 0, wrongByHand: 0, unlabelled: 0 }
   for (const question of asked) {
     const found = cache.find(question)
@@ -39,8 +43,8 @@ export async function readQuestions(
   texts: readonly string[],
   embed: Embed,
   tell: (done: number) => void,
-): Promise<Asked[]> {
-  const asked: Asked[] = []
+): Promise<EmbeddedQuestion[]> {
+  const asked: EmbeddedQuestion[] = []
   for (const [number, text] of texts.entries()) {
     const read = readText(text)
     asked.push({ ...read, number, vector: await embed(text), gistVector: await embed(read.gist) })

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createOpenAI } from '@ai-sdk/openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { insist, LAST_WORD, STRICT_VENDORS } from '../../fake-provider/strict-vendors.ts'
+import { FINAL_TEXT, STRICT_VENDORS, strictVendorScript } from '../../fake-provider/strict-vendors.ts'
 import { describeOnce } from '../../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
@@ -140,8 +140,8 @@ describe.skipIf(!isWanted)('command-line clients', () => {
     test.each(STRICT_VENDORS.map(({ name, model }) => [name, model]))(
       'Codex: two commands, with %s',
       async (_, model) => {
-        upstreams.aggregator.script(insist({ name: 'exec_command', arguments: { cmd: 'cat note.txt' } }))
-        expect(await runCodex(keys.aggregator, model ?? '')).toContain(LAST_WORD)
+        upstreams.aggregator.script(strictVendorScript({ name: 'exec_command', arguments: { cmd: 'cat note.txt' } }))
+        expect(await runCodex(keys.aggregator, model ?? '')).toContain(FINAL_TEXT)
         expect(upstreams.aggregator.requests).toHaveLength(3)
       },
     )
@@ -149,9 +149,11 @@ describe.skipIf(!isWanted)('command-line clients', () => {
     test.each(STRICT_VENDORS.map(({ name, model }) => [name, model]))(
       'Claude Code: two files, with %s',
       async (_, model) => {
-        upstreams.aggregator.script(insist({ name: 'Read', arguments: { file_path: join(work, 'note.txt') } }))
+        upstreams.aggregator.script(
+          strictVendorScript({ name: 'Read', arguments: { file_path: join(work, 'note.txt') } }),
+        )
         const { result, num_turns } = JSON.parse(await runClaude(keys.aggregator, model ?? ''))
-        expect([num_turns > 2, result]).toEqual([true, LAST_WORD])
+        expect([num_turns > 2, result]).toEqual([true, FINAL_TEXT])
       },
     )
 

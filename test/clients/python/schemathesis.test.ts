@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
-import { type Described, listOperations } from '../../harness/description.ts'
+import { type DescribedOperation, listOperations } from '../../harness/description.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { openSharedEmbedded } from '../../harness/shared-embedded.ts'
@@ -23,7 +23,7 @@ const ARGUMENTS = [
 const SEED = process.env.TEST_SEED === 'random' ? [] : ['--seed', '1']
 
 /** Writes the parameters of each operation, with ids of existing objects. */
-function writeConfig(operations: Described[], { stays, goes, archived }: Everything): string {
+function writeConfig(operations: DescribedOperation[], { stays, goes, archived }: Everything): string {
   return operations
     .flatMap(({ method, path, operation }) => {
       const ids = path.endsWith('/archive') ? archived : method === 'DELETE' ? goes : stays
@@ -106,7 +106,7 @@ describe.skipIf('missing' in prepared)(
       if ((await child.exited) !== 0) throw new Error(`${out}\n${complaint}`)
       const { log }: Har = JSON.parse(readFileSync(join(folder, 'report.har'), 'utf8'))
       const done = log.entries.filter(({ response }) => response.status === 200)
-      const isDone = ({ method, path }: Described) => {
+      const isDone = ({ method, path }: DescribedOperation) => {
         const address = new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`)
         return done.some(({ request }) => request.method === method && address.test(new URL(request.url).pathname))
       }

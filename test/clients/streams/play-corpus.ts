@@ -15,12 +15,12 @@ export const INCOMPLETE_CHATS = CORPUS.filter(
 export const FAILED_CHATS = CORPUS.filter(entry => isChat(entry) && isUpstreamFailure(entry.completeness))
 
 /** Returns a script that responds to every request with this entry. */
-export function playEntry(entry: CorpusEntry): Script {
+export function scriptOfEntry(entry: CorpusEntry): Script {
   return ({ body }) => (isStreamed(body) ? playStream(entry.stream ?? '') : playPlain(plainText(entry) ?? ''))
 }
 
 /** Returns the plain body that the stream must equal, without its recorded formatting. */
-export function playBody(entry: CorpusEntry): Scenario {
+export function plainBodyScenario(entry: CorpusEntry): Scenario {
   return playPlain(JSON.stringify(entry.body))
 }
 

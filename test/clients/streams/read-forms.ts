@@ -3,7 +3,7 @@
 import type { CorpusEntry } from '../../fake-provider/corpus.ts'
 import type { FakeProvider } from '../../fake-provider/server.ts'
 import type { TestProxy } from '../../harness/proxy.ts'
-import { playBody, playEntry } from './play-corpus.ts'
+import { plainBodyScenario, scriptOfEntry } from './play-corpus.ts'
 
 /** The base URL, key and fetch function of a client. */
 export interface Connection {
@@ -42,9 +42,9 @@ export async function readForms(
   const caches: (string | null)[] = []
   const viaProxy = connect(proxy.baseUrl, await proxy.createKey({ type: 'project' }), caches)
   const toUpstream = connect(upstream.baseUrl, 'vendor-key')
-  upstream.script(playBody(entry))
+  upstream.script(plainBodyScenario(entry))
   const told = await attempt(reader.readPlain(toUpstream, entry))
-  upstream.script(playEntry(entry))
+  upstream.script(scriptOfEntry(entry))
   const direct = await attempt(reader.readStream(toUpstream, entry))
   const live = await attempt(reader.readStream(viaProxy, entry))
   // A client that throws on a chunk disconnects, possibly before the end. In that case the response is not stored.

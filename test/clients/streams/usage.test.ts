@@ -5,7 +5,7 @@ import { ask } from '../../harness/client.ts'
 import { draw } from '../../harness/depth.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { GROQ_USAGE, REPAIRED } from './misread.ts'
-import { playEntry, WHOLE_CHATS } from './play-corpus.ts'
+import { scriptOfEntry, WHOLE_CHATS } from './play-corpus.ts'
 import { readEvents, withoutNumbers } from './read-events.ts'
 
 interface Chunk {
@@ -47,7 +47,7 @@ describeOnce('usage follows stream_options', backend => {
     const comparable = (chunks: unknown[]) => (entry.name in REPAIRED ? withoutNumbers(chunks) : chunks)
 
     test('requested: once, as the last chunk of a hit, without choices', async () => {
-      upstream.script(playEntry(entry))
+      upstream.script(scriptOfEntry(entry))
       const { live, hit } = await streamTwice(entry.name, { stream_options: { include_usage: true } })
       expect(comparable(live)).toEqual(comparable(readEvents(entry.stream ?? '')))
       if (entry.body.usage === undefined) return expect(withUsage(hit)).toEqual([])
@@ -57,7 +57,7 @@ describeOnce('usage follows stream_options', backend => {
     })
 
     test.each([{}, { stream_options: { include_usage: false } }])('not requested: nowhere (%o)', async options => {
-      upstream.script(playEntry(entry))
+      upstream.script(scriptOfEntry(entry))
       const { live, hit } = await streamTwice(entry.name, options)
       for (const chunk of [...live, ...hit]) expect(chunk).not.toHaveProperty('usage')
       expect(comparable(live)).toEqual(comparable(withoutUsage(readEvents(entry.stream ?? '') as Chunk[])))
@@ -68,7 +68,7 @@ describeOnce('usage follows stream_options', backend => {
   test('Groq’s own field is sent to all clients, as they expect', async () => {
     const entry = WHOLE_CHATS.find(({ name }) => name in GROQ_USAGE)
     if (!entry) throw new Error('There is no such entry')
-    upstream.script(playEntry(entry))
+    upstream.script(scriptOfEntry(entry))
     const { live, hit } = await streamTwice(entry.name, {})
     for (const chunks of [live, hit]) expect(chunks.at(-1)).toMatchObject({ x_groq: { usage: entry.body.usage } })
   })

@@ -385,4 +385,4 @@ const COMPATIBLE: CorpusEntry[] = [
   },
 ]
 
-export const OTHERS: CorpusEntry[] = [...GROQ, ...COMPATIBLE]
+export const COMPATIBLE_VENDORS: CorpusEntry[] = [...GROQ, ...COMPATIBLE]

@@ -5,7 +5,7 @@ import type { Call, Endpoint, Mode } from '../outcomes/outcome.ts'
 /** The project whose key is used: `agg` uses the aggregator; the others have their own key at OpenAI, Anthropic or Groq. */
 export type Project = 'agg' | 'oai' | 'ant' | 'groq'
 
-export interface SentBytes {
+export interface ProviderResponseBytes {
   status: number
   /** Null: no header. */
   contentType: string | null
@@ -38,7 +38,7 @@ export interface ProviderCase {
   project: Project
   tools: boolean
   extra: Record<string, unknown> | null
-  upstream: Partial<Record<Mode, SentBytes>>
+  upstream: Partial<Record<Mode, ProviderResponseBytes>>
   expected: Record<string, Expected>
 }
 
@@ -46,7 +46,7 @@ export interface Row {
   case: ProviderCase
   endpoint: Endpoint
   mode: Mode
-  sent: SentBytes
+  sent: ProviderResponseBytes
   expected: Expected
 }
 

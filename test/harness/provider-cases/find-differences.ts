@@ -2,14 +2,14 @@
 import type { Outcome } from '../outcomes/outcome.ts'
 import type { Expected } from './case.ts'
 import { isKept } from './is-kept.ts'
-import type { Sent } from './send-rows.ts'
+import type { CaseOutcome } from './send-rows.ts'
 
 /** In US dollars, with the precision of request records. */
 const PRECISION = 1e-9
 const COMPARED = ['text', 'reasoning', 'calls', 'end'] as const
 const COUNTED = ['p', 'cp', 'c'] as const
 
-export function findDifferences(first: Sent, second: Sent, expected: Expected): string[] {
+export function findDifferences(first: CaseOutcome, second: CaseOutcome, expected: Expected): string[] {
   if (expected.noFail && first.end === 'error') return first.problems
   const differences = [
     ...first.problems,
@@ -28,7 +28,7 @@ function compareOutcome(first: Outcome, expected: Expected): string[] {
   })
 }
 
-function compareRecord({ record }: Sent, expected: Expected): string[] {
+function compareRecord({ record }: CaseOutcome, expected: Expected): string[] {
   if (!record) return ['nothing was recorded']
   const { cost = record.cost, minCost = 0, maxCost = Number.POSITIVE_INFINITY } = expected
   const differences = COUNTED.flatMap(name => compare(name, record[name], expected[name]))
@@ -39,7 +39,7 @@ function compareRecord({ record }: Sent, expected: Expected): string[] {
 }
 
 /** A cache hit must equal the stored response. */
-function compareReplay(first: Sent, second: Sent, { store }: Expected): string[] {
+function compareReplay(first: CaseOutcome, second: CaseOutcome, { store }: Expected): string[] {
   const isHit = second.cache === 'HIT'
   if (!isHit) return store === true ? ['not stored'] : []
   if (store === false) return ['stored']

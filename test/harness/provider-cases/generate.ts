@@ -1,7 +1,7 @@
 /** Chat responses of every shape, complete or broken, for properties that hold at every endpoint. */
 import fc from 'fast-check'
 import type { Mode } from '../outcomes/outcome.ts'
-import type { SentBytes } from './case.ts'
+import type { ProviderResponseBytes } from './case.ts'
 import { chunk, DONE, frame, JSON_TYPE, ROLE, STREAM, usageChunk } from './write-bytes.ts'
 
 type Fields = Record<string, unknown>
@@ -12,9 +12,9 @@ interface Part {
   texts: string[]
 }
 
-export interface Generated {
+export interface GeneratedResponse {
   mode: Mode
-  sent: SentBytes
+  sent: ProviderResponseBytes
   texts: string[]
 }
 
@@ -146,7 +146,7 @@ interface Drawn {
 const mode = fc.constantFrom<Mode>('streamed', 'plain')
 
 /** Any response, complete or broken. */
-export const anyResponse: fc.Arbitrary<Generated> = fc
+export const anyResponse: fc.Arbitrary<GeneratedResponse> = fc
   .record<Drawn>({
     parts: answer,
     finish,
@@ -157,7 +157,7 @@ export const anyResponse: fc.Arbitrary<Generated> = fc
   .map(write)
 
 /** A complete response with text, and with incomplete usage. */
-export const textWithMangledUsage: fc.Arbitrary<Generated> = fc
+export const textWithMangledUsage: fc.Arbitrary<GeneratedResponse> = fc
   .record<Drawn>({
     parts: fc.tuple(text),
     finish: fc.constant('stop'),
@@ -167,7 +167,7 @@ export const textWithMangledUsage: fc.Arbitrary<Generated> = fc
   })
   .map(write)
 
-function write(drawn: Drawn): Generated {
+function write(drawn: Drawn): GeneratedResponse {
   const texts = drawn.parts.flatMap(part => part.texts)
   const whole = drawn.mode === 'streamed' ? writeStream(drawn) : writeBody(drawn)
   const body = drawn.fate.kind === 'cut' ? cut(whole, drawn.fate.at) : whole

@@ -1,13 +1,13 @@
 /** Returns whether a part of a provider's response reached the client: in the body, encoded in its opaque state, or reported as omitted. */
 import { unpackExtras } from '../../../src/formats/chat/provider-extras.ts'
 
-export interface Kept {
+export interface ReceivedResponse {
   body: string
   /** The header X-Proxy-Omitted, or the stream comment of that name. */
   omitted: string | null
 }
 
-export function isKept({ body, omitted }: Kept, text: string): boolean {
+export function isKept({ body, omitted }: ReceivedResponse, text: string): boolean {
   // Of an image's data URL, only the bytes.
   const written = JSON.stringify(text.replace(/^data:[^,]*,/, '')).slice(1, -1)
   if (body.includes(written) || (omitted !== null && omitted !== '')) return true

@@ -23,7 +23,7 @@ const TOOLS: Record<Endpoint, object> = {
   messages: { ...RUN, input_schema: PARAMETERS },
 }
 
-export interface Asked {
+export interface CaseRequest {
   endpoint: Endpoint
   mode: Mode
   model: string
@@ -32,7 +32,14 @@ export interface Asked {
   extra?: Record<string, unknown> | null
 }
 
-export function writeRequest({ endpoint, mode, model, prompt, tools = false, extra }: Asked): Record<string, unknown> {
+export function writeRequest({
+  endpoint,
+  mode,
+  model,
+  prompt,
+  tools = false,
+  extra,
+}: CaseRequest): Record<string, unknown> {
   const messages = [{ role: 'user', content: prompt }]
   return {
     model,

@@ -7,10 +7,10 @@ import { startUpstreams, storeKey, type Upstreams } from '../direct-upstreams.ts
 import type { Outcome } from '../outcomes/outcome.ts'
 import { readOutcome } from '../outcomes/read-outcome.ts'
 import { startProxy, type TestProxy } from '../proxy.ts'
-import type { Project, Row, SentBytes } from './case.ts'
-import { type Asked, MODELS, PATHS, writeRequest } from './requests.ts'
+import type { Project, ProviderResponseBytes, Row } from './case.ts'
+import { type CaseRequest, MODELS, PATHS, writeRequest } from './requests.ts'
 
-export interface Sent extends Outcome {
+export interface CaseOutcome extends Outcome {
   requestId: string
   status: number
   cache: string | null
@@ -27,16 +27,16 @@ export interface UsageRecord {
   estimated: string | null
 }
 
-export interface SentRow {
-  first: Sent
-  second: Sent
+export interface RowOutcomes {
+  first: CaseOutcome
+  second: CaseOutcome
 }
 
 export interface ProviderTable {
   proxy: TestProxy
   keys: Record<Project, string>
   /** Responses by a part of the request's text. */
-  answers: Map<string, SentBytes>
+  answers: Map<string, ProviderResponseBytes>
   stop(): Promise<void>
 }
 
@@ -54,7 +54,7 @@ export async function startTable(backend: Backend): Promise<ProviderTable> {
     keys[project] = await proxy.createKey({ project, type: 'project', settings: { semantic_mode: 'off' } })
     if (project !== 'agg') await storeKey(stores, project, PROVIDERS[project], 'sk-own')
   }
-  const answers = new Map<string, SentBytes>()
+  const answers = new Map<string, ProviderResponseBytes>()
   answerFrom(answers, upstreams)
   return {
     proxy,
@@ -81,8 +81,8 @@ function answerFrom(answers: ProviderTable['answers'], { aggregator, openai, gro
 }
 
 /** The result is in the order of the rows. */
-export async function sendRows(table: ProviderTable, rows: readonly Row[]): Promise<SentRow[]> {
-  const sent: SentRow[] = []
+export async function sendRows(table: ProviderTable, rows: readonly Row[]): Promise<RowOutcomes[]> {
+  const sent: RowOutcomes[] = []
   let next = 0
   async function work(): Promise<void> {
     for (let at = next++; at < rows.length; at = next++) sent[at] = await sendTwice(table, rows[at] as Row)
@@ -106,7 +106,7 @@ async function sendTwice(table: ProviderTable, { case: { project, tools, extra }
   return { first, second: await sendOnce(table, project, request) }
 }
 
-async function sendOnce({ proxy, keys }: ProviderTable, project: Project, request: Asked): Promise<Sent> {
+async function sendOnce({ proxy, keys }: ProviderTable, project: Project, request: CaseRequest): Promise<CaseOutcome> {
   const { endpoint, mode } = request
   const requestId = crypto.randomUUID()
   const sending = { headers: { 'x-request-id': requestId }, signal: AbortSignal.timeout(HANGS_AFTER_MS) }
@@ -139,7 +139,7 @@ async function readBody(response: Response): Promise<{ body: string; isCut: bool
   }
 }
 
-async function addRecords(proxy: TestProxy, sent: readonly Sent[]): Promise<void> {
+async function addRecords(proxy: TestProxy, sent: readonly CaseOutcome[]): Promise<void> {
   const rows = await proxy.query<UsageRecord & { request_id: string }>(
     `select request_id, prompt_tokens as p, cached_prompt_tokens as cp, completion_tokens as c, cost_usd::float8 as cost, cost_estimated as estimated
      from usage_records where request_id in (${sent.map(({ requestId }) => `'${requestId}'`).join()})`,

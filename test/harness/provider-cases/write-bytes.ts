@@ -1,5 +1,5 @@
 /** Writes the bytes that providers send: chunks and bodies of chat, events of Messages and of Responses. */
-import type { Expected, Project, ProviderCase, SentBytes } from './case.ts'
+import type { Expected, Project, ProviderCase, ProviderResponseBytes } from './case.ts'
 
 type Fields = Record<string, unknown>
 
@@ -28,7 +28,7 @@ export function usageChunk(usage: unknown): string {
   return frame({ ...HEAD, object: 'chat.completion.chunk', choices: [], usage })
 }
 
-export interface Said {
+export interface ChatContent {
   /** Each is one chunk of a stream. */
   deltas?: Fields[]
   message?: Fields
@@ -37,12 +37,12 @@ export interface Said {
   usage?: unknown
 }
 
-export function chatStream({ deltas = [{ content: 'Hi' }], finish = 'stop', usage = USAGE }: Said): string {
+export function chatStream({ deltas = [{ content: 'Hi' }], finish = 'stop', usage = USAGE }: ChatContent): string {
   const chunks = deltas.map(delta => chunk(delta)).join('')
   return ROLE + chunks + chunk({}, finish) + (usage === 'none' ? '' : usageChunk(usage)) + DONE
 }
 
-export function chatBody({ message = { content: 'Hi' }, finish = 'stop', usage = USAGE }: Said): string {
+export function chatBody({ message = { content: 'Hi' }, finish = 'stop', usage = USAGE }: ChatContent): string {
   const choices = [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: finish }]
   return JSON.stringify({ ...HEAD, object: 'chat.completion', choices, ...(usage === 'none' ? {} : { usage }) })
 }
@@ -72,14 +72,14 @@ export function messageBody(content: Fields[], stop_reason: string | null, usage
   return JSON.stringify({ ...head, content, stop_reason, stop_sequence: null, usage })
 }
 
-export const streamed = (body: string, contentType: string | null = STREAM): { streamed: SentBytes } => {
+export const streamed = (body: string, contentType: string | null = STREAM): { streamed: ProviderResponseBytes } => {
   return { streamed: { status: 200, contentType, body } }
 }
-export const plain = (body: string, contentType: string | null = JSON_TYPE): { plain: SentBytes } => {
+export const plain = (body: string, contentType: string | null = JSON_TYPE): { plain: ProviderResponseBytes } => {
   return { plain: { status: 200, contentType, body } }
 }
 /** The same response in both modes. */
-export const both = (content: Said) => ({ ...streamed(chatStream(content)), ...plain(chatBody(content)) })
+export const both = (content: ChatContent) => ({ ...streamed(chatStream(content)), ...plain(chatBody(content)) })
 
 export interface CaseOptions {
   project?: Project

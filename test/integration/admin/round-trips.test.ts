@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
-import { type Described, listOperations } from '../../harness/description.ts'
+import { type DescribedOperation, listOperations } from '../../harness/description.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey, send } from './people.ts'
@@ -135,7 +135,7 @@ describeOnce('round trips through the admin API', backend => {
   let proxy: TestProxy
   let key: string
   let project: string
-  let operations: Described[]
+  let operations: DescribedOperation[]
 
   const call = (method: string, path: string, body?: unknown) =>
     send(proxy, method, path, { body, headers: { authorization: `Bearer ${key}` } })

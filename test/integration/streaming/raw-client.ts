@@ -14,7 +14,7 @@ export interface RawClient {
 }
 
 /** Sends the request without reading its response. */
-export async function askUnread(
+export async function sendWithoutReading(
   port: number,
   key: string,
   body: Record<string, unknown>,

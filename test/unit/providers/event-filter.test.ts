@@ -5,7 +5,7 @@ import { parseSseEvent } from '../../../src/formats/sse/sse.ts'
 import { createBodyRedactor } from '../../../src/providers/credentials/body-filter.ts'
 import { Credentials } from '../../../src/providers/credentials/credentials.ts'
 import { EventFilter } from '../../../src/providers/credentials/event-filter.ts'
-import { ENCODINGS, shows } from '../../harness/quote-credential.ts'
+import { containsCredential, ENCODINGS } from '../../harness/quote-credential.ts'
 
 const SECRET = 'sk-proj-a1B2c3D4e5F6g7H8i9J0/kL+m~n_o'
 const OTHER = 'gsk_another0123456789'
@@ -93,7 +93,7 @@ describe.each(Object.entries(FORMS))('a credential in %s', (_, { write: form, re
       const parts = [`It is ${SECRET.slice(0, at)}`, `${SECRET.slice(at)}, no more`, ' than that']
       const { text, hasFound } = forward(parts.map(part => write(form(part))))
       const shown = readText(text, read)
-      expect([at, shows(shown, SECRET), hasFound]).toEqual([at, false, true])
+      expect([at, containsCredential(shown, SECRET), hasFound]).toEqual([at, false, true])
       // The filter holds text back from the fourth matching character on, so up to three characters are forwarded before the rest arrives.
       expect(shown).toMatch(/^It is (?:|s|sk|sk-)\[redacted\], no more than that$/)
     }
@@ -113,7 +113,7 @@ describe.each(Object.entries(FORMS))('a credential in %s', (_, { write: form, re
           'data: [DONE]\n\n',
         ])
         const shown = readText(text, event => (event.type === 'ping' ? '' : read(event)))
-        expect([shows(shown, SECRET), hasFound]).toEqual([false, true])
+        expect([containsCredential(shown, SECRET), hasFound]).toEqual([false, true])
         expect(shown).toMatch(/^It is .*\[redacted\].*\. So$/)
       }),
       { numRuns: 60 },
@@ -148,7 +148,7 @@ const chunk = (text: string, choice = 0) => write(content.write(text, choice))
 test('of two interleaved choices, each is read by itself', () => {
   const events = [chunk('A sk-proj-a1B2'), chunk('B gsk_ano', 1), chunk(SECRET.slice(12)), chunk('ther0123456789', 1)]
   const { text } = forward(events)
-  expect([shows(text, SECRET), shows(text, OTHER)]).toEqual([false, false])
+  expect([containsCredential(text, SECRET), containsCredential(text, OTHER)]).toEqual([false, false])
   expect(readText(text, content.read)).toBe('A [redacted]B [redacted]')
   const alike = [chunk('A sk-proj-a1B2'), chunk(SECRET.slice(12), 1)]
   expect(forward(alike)).toMatchObject({ text: alike.join(''), hasFound: false })
