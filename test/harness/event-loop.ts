@@ -1,6 +1,6 @@
-/** The event loop of a test. After a turn, all code that was ready has run. For code that depends only on the event loop. */
+/** The event loop of a test. After a tick, all code that was ready has run. For code that depends only on the event loop. */
 
-export const turn = () => new Promise<void>(resolve => setImmediate(resolve))
+export const eventLoopTick = () => new Promise<void>(resolve => setImmediate(resolve))
 
 /** Returns whether the promise has settled after all ready code has run. */
 export async function hasSettled(promise: Promise<unknown> | null): Promise<boolean> {
@@ -9,7 +9,7 @@ export async function hasSettled(promise: Promise<unknown> | null): Promise<bool
     isSettled = true
   }
   promise?.then(settle, settle)
-  await turn()
-  await turn()
+  await eventLoopTick()
+  await eventLoopTick()
   return isSettled
 }

@@ -23,20 +23,20 @@ export interface TestHook {
   url: string
   /** Settings that make a proxy use the hook. */
   environment: Record<string, string>
-  asked: RecordedHookRequest[]
+  requests: RecordedHookRequest[]
   /** The request bodies, unparsed. */
   bodies: string[]
   /** Sets the decisions of later requests. The default allows each request, with rules version `1`. */
-  say(decide: (asked: RecordedHookRequest) => ScriptedDecision): void
+  setDecision(decide: (request: RecordedHookRequest) => ScriptedDecision): void
   reset(): void
   stop(): Promise<void>
 }
 
 export function startHook(): TestHook {
-  const asked: RecordedHookRequest[] = []
+  const requests: RecordedHookRequest[] = []
   const bodies: string[] = []
   const allow = () => ({ verdict: 'allow', policy: '1' })
-  let decide: (asked: RecordedHookRequest) => ScriptedDecision = allow
+  let decide: (request: RecordedHookRequest) => ScriptedDecision = allow
   const webhook = new Webhook(HOOK_SECRET)
   const server = Bun.serve({
     port: 0,
@@ -50,7 +50,7 @@ export function startHook(): TestHook {
         return new Response(null, { status: 401 })
       }
       const question = JSON.parse(body)
-      asked.push(question)
+      requests.push(question)
       bodies.push(body)
       const decision = await decide(question)
       return decision instanceof Response ? decision : Response.json(decision)
@@ -59,13 +59,13 @@ export function startHook(): TestHook {
   return {
     url: `http://127.0.0.1:${server.port}/check`,
     environment: { HOOK_URL: `http://127.0.0.1:${server.port}/check`, HOOK_SECRET },
-    asked,
+    requests,
     bodies,
-    say(next) {
+    setDecision(next) {
       decide = next
     },
     reset() {
-      asked.length = 0
+      requests.length = 0
       bodies.length = 0
       decide = allow
     },

@@ -1,6 +1,6 @@
 /** A clock that tests move. It replaces timers and `performance.now()`, but not the date. */
 import { afterEach, beforeEach, vi } from 'vitest'
-import { turn } from './event-loop.ts'
+import { eventLoopTick } from './event-loop.ts'
 
 let blockedMs = 0
 
@@ -17,9 +17,9 @@ export function useTestClock(): void {
 
 /** Moves the clock. Runs each due timer, and all code that was ready before and after it. */
 export async function passMs(ms: number): Promise<void> {
-  await turn()
+  await eventLoopTick()
   await vi.advanceTimersByTimeAsync(ms)
-  await turn()
+  await eventLoopTick()
 }
 
 /** Moves the clock as if the event loop was blocked: timers fire this much later. */

@@ -21,7 +21,7 @@ import {
   messageStart,
   ROLE,
   STREAM,
-  typed,
+  typedEvents,
   USAGE,
   usageChunk,
 } from '../harness/provider-cases/write-bytes.ts'
@@ -92,12 +92,12 @@ const EARLY_PLAIN: Record<string, RawScenario> = {
 const OVERLOADED = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } } as const
 const START = messageStart({ input_tokens: 10, output_tokens: 1 })
 const EARLY_CLAUDE: Record<string, string> = {
-  'overloaded_error as the first event': typed(OVERLOADED),
-  'overloaded_error after message_start': START + typed(OVERLOADED),
+  'overloaded_error as the first event': typedEvents(OVERLOADED),
+  'overloaded_error after message_start': START + typedEvents(OVERLOADED),
   'the end of the body after message_start': START,
   'an empty block, then overloaded_error':
     START +
-    typed(
+    typedEvents(
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
       { type: 'ping' },
       OVERLOADED,

@@ -50,7 +50,7 @@ describeBackends('a hook', backend => {
   beforeEach(async () => {
     for (const each of [hook, upstreams, kept]) each.reset()
     keys = { key: await keyOf(proxy), keeping: await keyOf(keeping) }
-    hook.say(refusesCards)
+    hook.setDecision(refusesCards)
   })
   afterAll(async () => {
     await Promise.all([proxy.stop(), keeping.stop()])
@@ -135,17 +135,17 @@ describeBackends('a hook', backend => {
   })
 
   test.each(Object.entries(REQUESTS))('allows %s, which is forwarded as it was written', async (_, [path, body]) => {
-    hook.say(() => ({ verdict: 'allow', policy: '1' }))
+    hook.setDecision(() => ({ verdict: 'allow', policy: '1' }))
     const written = escapeJson(body)
     const sent = await post(proxy, keys.key, path, written)
     expect(sent.status, await sent.text()).toBe(200)
-    expect(JSON.stringify(hook.asked[0]?.request)).toContain(CARD)
+    expect(JSON.stringify(hook.requests[0]?.request)).toContain(CARD)
     expectCanonical()
   })
 
   test('receives numbers that JavaScript cannot represent, digit by digit', async () => {
     const number = '41111111111111111111'
-    hook.say(({ type }) => ({
+    hook.setDecision(({ type }) => ({
       verdict: type === 'before' && hook.bodies.at(-1)?.includes(number) ? 'refuse' : 'allow',
       message: 'No cards.',
     }))
@@ -185,7 +185,7 @@ describeBackends('a hook', backend => {
   test('receives the text of a message unchanged if it is not JSON', async () => {
     for (const content of ['{not json \\u0041', 'C:\\users\\u0041', '[1, 2', '"'])
       expect((await ask(proxy, keys.key, { ...question(content), model: MODEL })).status).toBe(200)
-    const shown = hook.asked.filter(({ type }) => type === 'before').map(({ request }) => request.messages)
+    const shown = hook.requests.filter(({ type }) => type === 'before').map(({ request }) => request.messages)
     expect(shown).toEqual(
       ['{not json \\u0041', 'C:\\users\\u0041', '[1, 2', '"'].map(content => [{ role: 'user', content }]),
     )
@@ -242,7 +242,7 @@ describeBackends('a hook', backend => {
     })
 
     test('of a client are not sent to a provider', async () => {
-      hook.say(() => ({ verdict: 'allow', policy: '1' }))
+      hook.setDecision(() => ({ verdict: 'allow', policy: '1' }))
       for (const [path, body] of bodies(packed(['any key']))) {
         for (const written of [JSON.stringify(body), JSON.stringify(body).replaceAll('"mp1.', '"\\u006dp1.')]) {
           const sent = await post(proxy, keys.key, path, written.replace('And?', crypto.randomUUID()))
@@ -289,9 +289,9 @@ describeBackends('a hook', backend => {
       ])
         await post(proxy, keys.key, path, written).then(sent => sent.text())
     }
-    expect(hook.asked.length).toBeGreaterThanOrEqual(12)
+    expect(hook.requests.length).toBeGreaterThanOrEqual(12)
     for (const body of hook.bodies) expect(body).not.toContain(SECRET)
-    for (const { request } of hook.asked) expect(JSON.stringify(request)).toContain('https://a.example')
+    for (const { request } of hook.requests) expect(JSON.stringify(request)).toContain('https://a.example')
   })
 
   describe('of a form, the hook', () => {
@@ -334,7 +334,7 @@ describeBackends('a hook', backend => {
 
     test('receives no images', async () => {
       expect((await edit(form => form.append('mask', picture()))).status).toBe(200)
-      expect(hook.asked[0]?.request).toEqual({ model: 'gpt-image-1', prompt: 'Well?' })
+      expect(hook.requests[0]?.request).toEqual({ model: 'gpt-image-1', prompt: 'Well?' })
     })
 
     const raw = (head: string, value: string, type = 'multipart/form-data; boundary=b') => {
@@ -400,10 +400,10 @@ describeBackends('a hook', backend => {
       await expectRefused(
         fetch(`${keeping.baseUrl}/videos`, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: form }),
       )
-      hook.say(() => ({ verdict: 'allow' }))
+      hook.setDecision(() => ({ verdict: 'allow' }))
       const made = await readAnswer(await post(keeping, key, '/conversations', {}))
       kept.reset()
-      hook.say(refusesCards)
+      hook.setDecision(refusesCards)
       const search = `?after=${[...CARD].map(char => `%${char.charCodeAt(0).toString(16)}`).join('')}`
       for (const path of [`/conversations/${made.json.id}/items`, '/responses/resp_1', '/responses/resp_1/input_items'])
         await expectRefused(get(keeping, `${path}${search}`, key))
@@ -411,7 +411,7 @@ describeBackends('a hook', backend => {
     })
 
     test('receives only the fields of files', async () => {
-      hook.say(() => ({ verdict: 'allow' }))
+      hook.setDecision(() => ({ verdict: 'allow' }))
       const upload = await readAnswer(
         await post(keeping, keys.keeping, '/uploads', { purpose: 'user_data', filename: 'a', bytes: 1 }),
       )
@@ -424,7 +424,7 @@ describeBackends('a hook', backend => {
         body: form,
       })
       expect(sent.status, await sent.text()).toBe(200)
-      expect(hook.asked.map(({ request }) => request)).toEqual([{}])
+      expect(hook.requests.map(({ request }) => request)).toEqual([{}])
     })
   })
 
@@ -459,22 +459,22 @@ describeBackends('a hook', backend => {
     })
 
     test('receives compacted responses, input items and revised prompts', async () => {
-      hook.say(() => ({ verdict: 'allow' }))
+      hook.setDecision(() => ({ verdict: 'allow' }))
       await post(proxy, keys.key, '/responses/compact', { model: MODEL, input: 'Well?' }).then(sent => sent.text())
       await get(proxy, '/responses/resp_1/input_items', keys.key).then(sent => sent.text())
-      expect(hook.asked.map(({ type, answer }) => [type, JSON.stringify(answer ?? null)])).toEqual([
+      expect(hook.requests.map(({ type, answer }) => [type, JSON.stringify(answer ?? null)])).toEqual([
         ['before', 'null'],
         ['after', expect.stringContaining('compaction')],
         ['after', expect.stringContaining('stored')],
       ])
-      hook.say(refusesCards)
+      hook.setDecision(refusesCards)
       upstreams.openai.script({
         kind: 'answer',
         fields: { data: [{ revised_prompt: CARD, b64_json: 'aaaa'.repeat(500_000) }] },
       })
       await answered(post(proxy, keys.key, '/images/generations', { model: 'gpt-image-1', prompt: 'Well?' }))
       expect(hook.bodies.at(-1)?.length).toBeLessThan(2_000)
-      hook.say(() => ({ verdict: 'allow' }))
+      hook.setDecision(() => ({ verdict: 'allow' }))
       const sent = await readAnswer(
         await post(proxy, keys.key, '/images/generations', { model: 'gpt-image-1', prompt: 'Well?' }),
       )
@@ -485,36 +485,36 @@ describeBackends('a hook', backend => {
   test('is called once for a response that twenty requests get at once after its policy changed', async () => {
     const body = { ...question('Twenty?'), model: MODEL }
     const twenty = () => Promise.all(Array.from({ length: 20 }, () => ask(proxy, keys.key, body)))
-    hook.say(() => ({ verdict: 'allow', policy: '1' }))
+    hook.setDecision(() => ({ verdict: 'allow', policy: '1' }))
     await ask(proxy, keys.key, body)
     for (const policy of ['2', '3']) {
-      hook.asked.length = 0
-      hook.say(() => ({ verdict: 'allow', policy }))
+      hook.requests.length = 0
+      hook.setDecision(() => ({ verdict: 'allow', policy }))
       expect((await twenty()).map(({ cache }) => cache)).toEqual(Array(20).fill('HIT'))
-      expect(hook.asked.filter(({ type }) => type === 'after')).toHaveLength(1)
-      expect(hook.asked.filter(({ type }) => type === 'before')).toHaveLength(20)
+      expect(hook.requests.filter(({ type }) => type === 'after')).toHaveLength(1)
+      expect(hook.requests.filter(({ type }) => type === 'before')).toHaveLength(20)
     }
-    hook.asked.length = 0
+    hook.requests.length = 0
     upstreams.reset()
     upstreams.openai.script({ kind: 'answer', content: 'fresh' })
-    hook.say(({ stored }) => ({ verdict: stored ? 'refuse' : 'allow', policy: '4' }))
+    hook.setDecision(({ stored }) => ({ verdict: stored ? 'refuse' : 'allow', policy: '4' }))
     for (const { status, text } of await twenty())
       expect([status, text]).toEqual([200, expect.stringContaining('fresh')])
-    expect(hook.asked.filter(({ stored }) => stored === true)).toHaveLength(1)
+    expect(hook.requests.filter(({ stored }) => stored === true)).toHaveLength(1)
     expect(upstreams.openai.requests).toHaveLength(1)
   })
 
   test('is called again for a response if it was unreachable, or has another policy by then', async () => {
     const body = { ...question('Again?'), model: MODEL }
-    hook.say(() => ({ verdict: 'allow', policy: '1' }))
+    hook.setDecision(() => ({ verdict: 'allow', policy: '1' }))
     await ask(proxy, keys.key, body)
-    hook.say(({ type }) =>
+    hook.setDecision(({ type }) =>
       type === 'before' ? { verdict: 'allow', policy: '2' } : new Response(null, { status: 500 }),
     )
     expect((await ask(proxy, keys.key, body)).status).toBe(503)
-    hook.say(() => ({ verdict: 'allow', policy: '2' }))
+    hook.setDecision(() => ({ verdict: 'allow', policy: '2' }))
     expect((await ask(proxy, keys.key, body)).cache).toBe('HIT')
-    hook.say(({ type }) => ({ verdict: type === 'after' ? 'refuse' : 'allow', policy: '3' }))
+    hook.setDecision(({ type }) => ({ verdict: type === 'after' ? 'refuse' : 'allow', policy: '3' }))
     expect((await ask(proxy, keys.key, body)).status).toBe(400)
   })
 })

@@ -87,7 +87,7 @@ describeBackends('a hook', backend => {
       const { hook, proxy, key } = setup
       const answer = await ask(proxy, key, chat('Hello?', { user: 'alice' }))
       expect(answer.status, answer.text).toBe(200)
-      const [before, after] = hook.asked
+      const [before, after] = hook.requests
       expect(before).toMatchObject({
         type: 'before',
         request_id: answer.headers.get('x-request-id'),
@@ -99,7 +99,7 @@ describeBackends('a hook', backend => {
       expect(before?.project.id).toMatch(/^proj_\d+$/)
       expect(before?.key.id).toMatch(/^key_\d+$/)
       expect(after).toMatchObject({ ...before, type: 'after', stored: false, answer: answer.json })
-      expect(hook.asked).toHaveLength(2)
+      expect(hook.requests).toHaveLength(2)
       for (const body of hook.bodies) {
         expect(body).not.toContain(key)
         expect(body).not.toContain('sk-openai')
@@ -108,7 +108,7 @@ describeBackends('a hook', backend => {
 
     test('rejects a request before it is forwarded: it costs nothing, does not count, and no record quotes it', async () => {
       const { hook, proxy, key } = setup
-      hook.say(refusing('before', `Do not send ${CARD}\u0007.`))
+      hook.setDecision(refusing('before', `Do not send ${CARD}\u0007.`))
       const refused = await ask(proxy, key, chat(`Pay with ${CARD}`))
       expect(codeOf(refused)).toBe('400 request_refused')
       expect(refused.json.error.message).toBe(`Do not send ${CARD} .`)
@@ -124,7 +124,7 @@ describeBackends('a hook', backend => {
 
     test('rejects a response, which is charged and not stored', async () => {
       const { hook, proxy, key } = setup
-      hook.say(refusing('after'))
+      hook.setDecision(refusing('after'))
       const refused = await ask(proxy, key, chat('What is the number?'))
       expect(codeOf(refused)).toBe('400 answer_refused')
       expect(await recordOf(setup, refused)).toMatchObject({ status: 400, error_code: 'answer_refused' })
@@ -140,8 +140,8 @@ describeBackends('a hook', backend => {
       const { hook, proxy, key } = setup
       await ask(proxy, key, chat('Twice?'))
       expect((await ask(proxy, key, chat('Twice?'))).cache).toBe('HIT')
-      expect(hook.asked.map(({ type }) => type)).toEqual(['before', 'after', 'before'])
-      hook.say(refusing('before'))
+      expect(hook.requests.map(({ type }) => type)).toEqual(['before', 'after', 'before'])
+      hook.setDecision(refusing('before'))
       expect(codeOf(await ask(proxy, key, chat('Twice?')))).toBe('400 request_refused')
       expect(countCalls(setup)).toBe(1)
     })
@@ -149,22 +149,22 @@ describeBackends('a hook', backend => {
     test('is called again for a cached response once its policy has changed, and not a second time', async () => {
       const { hook, proxy, key } = setup
       await ask(proxy, key, chat('Again?'))
-      hook.say(() => ({ verdict: 'allow', policy: '2' }))
-      hook.asked.length = 0
+      hook.setDecision(() => ({ verdict: 'allow', policy: '2' }))
+      hook.requests.length = 0
       expect((await ask(proxy, key, chat('Again?'))).cache).toBe('HIT')
-      expect(hook.asked.map(({ type, stored }) => [type, stored])).toEqual([
+      expect(hook.requests.map(({ type, stored }) => [type, stored])).toEqual([
         ['before', undefined],
         ['after', true],
       ])
       await waitUntil('the row has the new policy', async () => (await policies(setup)).join() === '2')
       expect((await ask(proxy, key, chat('Again?'))).cache).toBe('HIT')
-      expect(hook.asked).toHaveLength(3)
+      expect(hook.requests).toHaveLength(3)
       // Another process reads the new policy from the copy of the entry.
       const environment = { ...setup.upstreams.environment, ...hook.environment }
       const other = await startProxy({ stores: proxy.stores, environment })
       expect((await ask(other, key, chat('Again?'))).cache).toBe('HIT')
       await other.stop()
-      expect(hook.asked.slice(3).map(({ type }) => type)).toEqual(['before'])
+      expect(hook.requests.slice(3).map(({ type }) => type)).toEqual(['before'])
       expect(countCalls(setup)).toBe(1)
     })
 
@@ -172,7 +172,7 @@ describeBackends('a hook', backend => {
       const { hook, proxy, key } = setup
       setup.upstreams.openai.scriptOnce({ kind: 'answer', content: CARD }, { kind: 'answer', content: 'no number' })
       expect(textOf(await ask(proxy, key, chat('Which number?')))).toBe(CARD)
-      hook.say(({ type, answer }) => ({
+      hook.setDecision(({ type, answer }) => ({
         verdict: type === 'after' && JSON.stringify(answer).includes(CARD) ? 'refuse' : 'allow',
         policy: '2',
       }))
@@ -193,13 +193,13 @@ describeBackends('a hook', backend => {
       setup.upstreams.openai.scriptOnce({ kind: 'answer', content: CARD }, { kind: 'answer', content: 'no number' })
       await ask(proxy, key, chat('Sealed?'))
       await proxy.settle()
-      hook.say(({ type, answer }) => ({
+      hook.setDecision(({ type, answer }) => ({
         verdict: type === 'after' && JSON.stringify(answer).includes(CARD) ? 'refuse' : 'allow',
         policy: '2',
       }))
-      hook.asked.length = 0
+      hook.requests.length = 0
       expect(textOf(await ask(proxy, key, chat('Sealed?')))).toBe('no number')
-      expect(hook.asked.filter(({ type }) => type === 'after').map(({ stored }) => stored)).toEqual([true, false])
+      expect(hook.requests.filter(({ type }) => type === 'after').map(({ stored }) => stored)).toEqual([true, false])
       await proxy.settle()
       const stored = await proxy.query<{ is_sealed: boolean; policy: string }>(
         `select starts_with(response, E'\\x01') as is_sealed, policy from cache_entries where project_id = find_project('${project}')`,
@@ -213,11 +213,11 @@ describeBackends('a hook', backend => {
       await ask(proxy, key, chat(words))
       await proxy.settle()
       await proxy.query("update cache_entries set policy = 'other'")
-      hook.say(({ type }) => ({ verdict: type === 'after' ? 'refuse' : 'allow', policy: '2' }))
+      hook.setDecision(({ type }) => ({ verdict: type === 'after' ? 'refuse' : 'allow', policy: '2' }))
       const refused = await ask(proxy, key, chat(`Could you please ${words.toLowerCase()}?`))
       // The provider's response to the repeated request is rejected too.
       expect(codeOf(refused)).toBe('400 answer_refused')
-      expect(hook.asked.filter(({ stored }) => stored === true)).toHaveLength(1)
+      expect(hook.requests.filter(({ stored }) => stored === true)).toHaveLength(1)
       expect(countCalls(setup)).toBe(2)
       hook.reset()
       expect((await ask(proxy, key, chat(words))).cache).toBe('MISS')
@@ -229,7 +229,7 @@ describeBackends('a hook', backend => {
       setup.upstreams.openai.scriptOnce({ kind: 'answer', content: CARD, firstByteDelayMs: 500 })
       setup.upstreams.openai.script({ kind: 'answer', content: 'fresh' })
       let leader = ''
-      hook.say(({ request_id, type, stored }) => {
+      hook.setDecision(({ request_id, type, stored }) => {
         leader ||= request_id
         const isLeader = request_id === leader
         return { verdict: stored && type === 'after' ? 'refuse' : 'allow', policy: isLeader ? '1' : '2' }
@@ -265,7 +265,7 @@ describeBackends('a hook', backend => {
     test('a response that must not be stored is served once', async () => {
       const { hook, proxy, key } = setup
       for (const when of ['before', 'after']) {
-        hook.say(({ type }) => ({ verdict: type === when ? 'no-store' : 'allow', policy: '1' }))
+        hook.setDecision(({ type }) => ({ verdict: type === when ? 'no-store' : 'allow', policy: '1' }))
         expect((await ask(proxy, key, chat(`Once, ${when}?`))).cache).toBe('MISS')
         expect((await ask(proxy, key, chat(`Once, ${when}?`))).cache).toBe('MISS')
       }
@@ -276,7 +276,7 @@ describeBackends('a hook', backend => {
       const { hook, proxy, key } = setup
       setup.upstreams.openai.script({ kind: 'answer', content: `The number is ${CARD}` })
       const { promise, resolve } = Promise.withResolvers<Response>()
-      hook.say(({ type }) => (type === 'before' ? { verdict: 'allow', policy: '1' } : promise))
+      hook.setDecision(({ type }) => (type === 'before' ? { verdict: 'allow', policy: '1' } : promise))
       const sent = post(proxy, key, '/chat/completions', chat('Slowly?', { stream: true }))
       const first = await Promise.race([sent.then(() => 'sent'), waitForResponseCheck(hook).then(() => 'asked')])
       expect(first).toBe('asked')
@@ -286,7 +286,7 @@ describeBackends('a hook', backend => {
       expect(textOf(whole)).toBe(`The number is ${CARD}`)
       expect((await ask(proxy, key, chat('Slowly?', { stream: true }))).cache).toBe('HIT')
 
-      hook.say(refusing('after'))
+      hook.setDecision(refusing('after'))
       const refused = await ask(proxy, key, chat('Now?', { stream: true }))
       expect(codeOf(refused)).toBe('400 answer_refused')
       expect(refused.text).not.toContain('4111')
@@ -300,23 +300,23 @@ describeBackends('a hook', backend => {
       expect(broken.status).toBe(502)
       expect((await recordOf(setup, broken))?.cost_usd).toBeGreaterThan(0)
       await proxy.query(`select set_setting('${setup.project}', 'fallbacks', 'gpt-4o')`)
-      hook.asked.length = 0
+      hook.requests.length = 0
       upstreams.openai.scriptOnce({ kind: 'cut', after: 2 }, { kind: 'answer', content: 'instead' })
       const instead = await ask(proxy, key, chat('Cut again?', { stream: true }))
       expect([textOf(instead), instead.headers.get('x-proxy-model')]).toEqual(['instead', 'gpt-4o'])
-      expect(hook.asked.map(({ type }) => type)).toEqual(['before', 'after'])
+      expect(hook.requests.map(({ type }) => type)).toEqual(['before', 'after'])
       expect(await recordOf(setup, instead)).toMatchObject({ status: 200 })
     })
 
     test('requests that wait for the same response get it when it has passed, and nothing of a rejected one', async () => {
       const { hook, proxy, key } = setup
-      const before = hook.asked.length
+      const before = hook.requests.length
       setup.upstreams.openai.script(async () => {
-        await waitUntil('all requests reach the hook', () => hook.asked.length >= before + 8)
+        await waitUntil('all requests reach the hook', () => hook.requests.length >= before + 8)
         // The delay is long enough for admitted requests to join.
         return { kind: 'answer', content: CARD, firstByteDelayMs: 100 }
       })
-      hook.say(refusing('after'))
+      hook.setDecision(refusing('after'))
       const all = (content: string) =>
         Promise.all(Array.from({ length: 8 }, (_, i) => ask(proxy, key, chat(content, { stream: i % 2 === 0 }))))
       for (const { status, text } of await all('Together?')) {
@@ -330,7 +330,7 @@ describeBackends('a hook', backend => {
       setup.upstreams.openai.script({ kind: 'answer', content: 'passed', firstByteDelayMs: 300 })
       expect((await all('Once more?')).map(textOf)).toEqual(Array(8).fill('passed'))
       expect(countCalls(setup)).toBe(1)
-      expect(hook.asked.filter(({ type }) => type === 'after')).toHaveLength(1)
+      expect(hook.requests.filter(({ type }) => type === 'after')).toHaveLength(1)
     })
 
     test('is called for every kind of request, and for responses with text', async () => {
@@ -355,11 +355,11 @@ describeBackends('a hook', backend => {
         hook.reset()
         const response = await post(proxy, key, path, body)
         expect(response.status, `${path} ${await response.text()}`).toBe(200)
-        const types = hook.asked.map(({ type }) => type)
+        const types = hook.requests.map(({ type }) => type)
         expect([path, ...types]).toEqual([path, 'before', ...(answers ? ['after'] : [])])
-        expect(hook.asked[0]?.operation).toBe(operation)
-        expect(JSON.stringify(hook.asked[0]?.request)).toContain('Well?')
-        hook.say(refusing('before'))
+        expect(hook.requests[0]?.operation).toBe(operation)
+        expect(JSON.stringify(hook.requests[0]?.request)).toContain('Well?')
+        hook.setDecision(refusing('before'))
         expect(codeOf(await readAnswer(await post(proxy, key, path, body)))).toContain('400')
       }
     })
@@ -374,9 +374,9 @@ describeBackends('a hook', backend => {
       const sent = { method: 'POST', headers, body: form }
       const response = await fetch(`${proxy.baseUrl}/audio/transcriptions`, sent)
       expect(response.status, await response.clone().text()).toBe(200)
-      expect(hook.asked[0]?.request).toEqual({ model: 'whisper-1', prompt: form.get('prompt') })
-      expect(hook.asked[1]).toMatchObject({ type: 'after', answer: await response.json() })
-      hook.say(refusing('after'))
+      expect(hook.requests[0]?.request).toEqual({ model: 'whisper-1', prompt: form.get('prompt') })
+      expect(hook.requests[1]).toMatchObject({ type: 'after', answer: await response.json() })
+      hook.setDecision(refusing('after'))
       expect(codeOf(await readAnswer(await fetch(`${proxy.baseUrl}/audio/transcriptions`, sent)))).toBe(
         '400 answer_refused',
       )
@@ -401,20 +401,20 @@ describeBackends('a hook', backend => {
           readAnswer,
         )
       }
-      hook.say(({ request }) => ({
+      hook.setDecision(({ request }) => ({
         verdict: JSON.stringify(request).includes(CARD) ? 'refuse' : 'allow',
         message: 'No.',
       }))
       const refused = await upload()
       expect([codeOf(refused), refused.json.error.message]).toEqual(['400 request_refused', 'Line 3 of the file: No.'])
-      expect(hook.asked.map(({ operation, request }) => [operation, request.custom_id]).toSorted()).toEqual([
+      expect(hook.requests.map(({ operation, request }) => [operation, request.custom_id]).toSorted()).toEqual([
         ['files', '1'],
         ['files', '3'],
       ])
       expect((await start()).status).toBe(400)
       expect(countCalls(setup) + upstreams.anthropic.requests.length).toBe(0)
       expect(await counted(setup)).toBe(0)
-      hook.say(() => ({ verdict: 'allow' }))
+      hook.setDecision(() => ({ verdict: 'allow' }))
       expect((await upload()).status).toBe(200)
       expect((await start()).status).toBe(200)
     })
@@ -426,10 +426,10 @@ describeBackends('a hook', backend => {
       )
       expect(made.status, made.text).toBe(200)
       const read = () => get(proxy, `/responses/${made.json.id}`, key).then(readAnswer)
-      hook.asked.length = 0
+      hook.requests.length = 0
       expect((await read()).status).toBe(200)
-      expect(hook.asked).toMatchObject([{ type: 'after', stored: true, request: {}, answer: { id: made.json.id } }])
-      hook.say(refusing('after'))
+      expect(hook.requests).toMatchObject([{ type: 'after', stored: true, request: {}, answer: { id: made.json.id } }])
+      hook.setDecision(refusing('after'))
       expect(codeOf(await read())).toBe('400 answer_refused')
     })
 
@@ -440,14 +440,17 @@ describeBackends('a hook', backend => {
       const tools = [{ ...server, headers: { 'x-key': secret } }]
       for (const input of ['Well?', 'long '.repeat(80_000)])
         await post(proxy, key, '/responses', { model: MODEL, input, tools }).then(sent => sent.text())
-      expect(hook.asked.length).toBeGreaterThanOrEqual(2)
+      expect(hook.requests.length).toBeGreaterThanOrEqual(2)
       for (const body of hook.bodies) expect(body).not.toContain(secret)
-      expect(hook.asked[0]?.request.tools).toMatchObject([{ server_url: 'https://a.example' }])
+      expect(hook.requests[0]?.request.tools).toMatchObject([{ server_url: 'https://a.example' }])
     })
 
     test('receives the content of packed extras, which a client may have written', async () => {
       const { hook, proxy, key } = setup
-      hook.say(({ request }) => ({ verdict: JSON.stringify(request).includes(CARD) ? 'refuse' : 'allow', policy: '1' }))
+      hook.setDecision(({ request }) => ({
+        verdict: JSON.stringify(request).includes(CARD) ? 'refuse' : 'allow',
+        policy: '1',
+      }))
       const text = packExtras({ fields: { reasoning_content: `My card: ${CARD}` }, calls: {} }, ['any key'])
       const thought = { type: 'thinking', thinking: 'Hm.', signature: text }
       const model = 'openai/gpt-4o-mini'
@@ -480,21 +483,21 @@ describeBackends('a hook', backend => {
       const { hook, proxy, key } = setup
       await ask(proxy, key, chat('Stored?'))
       const before = countCalls(setup)
-      hook.say(say)
+      hook.setDecision(say)
       for (const body of [chat('Stored?'), chat('New?'), chat('New?', { stream: true })]) {
         const refused = await ask(proxy, key, body)
         expect(codeOf(refused)).toBe('503 hook_unavailable')
         expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
       }
       expect(countCalls(setup)).toBe(before)
-      expect(hook.asked.filter(({ request }) => JSON.stringify(request).includes('New?'))).toHaveLength(2)
+      expect(hook.requests.filter(({ request }) => JSON.stringify(request).includes('New?'))).toHaveLength(2)
       hook.reset()
       await closed(setup)
     })
 
     test('rejects responses too, which are charged and not stored', async () => {
       const { hook, proxy, key } = setup
-      hook.say(({ type }) => (type === 'before' ? { verdict: 'allow', policy: '1' } : new Response('no')))
+      hook.setDecision(({ type }) => (type === 'before' ? { verdict: 'allow', policy: '1' } : new Response('no')))
       for (const stream of [false, true]) {
         const refused = await ask(proxy, key, chat('Paid?', { stream }))
         expect(codeOf(refused)).toBe('503 hook_unavailable')
@@ -509,7 +512,7 @@ describeBackends('a hook', backend => {
     test('rejects what is too long to be checked', async () => {
       const { hook, proxy, key } = setup
       expect(codeOf(await ask(proxy, key, chat('long '.repeat(500))))).toBe('413 too_long_to_check')
-      expect(hook.asked).toHaveLength(0)
+      expect(hook.requests).toHaveLength(0)
       setup.upstreams.openai.script({ kind: 'answer', contentChars: 3_000 })
       for (const stream of [false, true])
         expect(codeOf(await ask(proxy, key, chat('Tell me', { stream })))).toBe('413 too_long_to_check')
@@ -517,11 +520,11 @@ describeBackends('a hook', backend => {
 
     test('is not called for a while once it keeps failing', async () => {
       const { hook, proxy, key } = setup
-      hook.say(() => new Response(null, { status: 500 }))
+      hook.setDecision(() => new Response(null, { status: 500 }))
       await waitUntil('the circuit is open', async () => {
-        const before = hook.asked.length
+        const before = hook.requests.length
         expect(codeOf(await ask(proxy, key, chat('Still?')))).toBe('503 hook_unavailable')
-        return hook.asked.length === before
+        return hook.requests.length === before
       })
       hook.reset()
       await closed(setup)
@@ -533,15 +536,15 @@ describeBackends('a hook', backend => {
 
     test('allows requests when it is unreachable, and is called later for what was stored meanwhile', async () => {
       const { hook, proxy, key } = setup
-      hook.say(() => new Promise(() => {}))
+      hook.setDecision(() => new Promise(() => {}))
       expect((await ask(proxy, key, chat('Unheard?'))).cache).toBe('MISS')
       expect((await ask(proxy, key, chat('Unheard?'))).cache).toBe('HIT')
       hook.reset()
-      hook.say(refusing('after'))
+      hook.setDecision(refusing('after'))
       await closed(setup)
-      hook.asked.length = 0
+      hook.requests.length = 0
       expect(codeOf(await ask(proxy, key, chat('Unheard?')))).toBe('400 answer_refused')
-      expect(hook.asked.map(({ type, stored }) => [type, stored])).toEqual([
+      expect(hook.requests.map(({ type, stored }) => [type, stored])).toEqual([
         ['before', undefined],
         ['after', true],
         ['after', false],
@@ -550,11 +553,11 @@ describeBackends('a hook', backend => {
 
     test('does not delay every request by its time limit while it is down', async () => {
       const { hook, proxy, key } = setup
-      hook.say(() => new Promise(() => {}))
+      hook.setDecision(() => new Promise(() => {}))
       await waitUntil('the circuit is open', async () => {
-        const before = hook.asked.length
+        const before = hook.requests.length
         expect((await ask(proxy, key, chat('Down?'))).status).toBe(200)
-        return hook.asked.length === before
+        return hook.requests.length === before
       })
       hook.reset()
       await closed(setup)
@@ -562,13 +565,13 @@ describeBackends('a hook', backend => {
 
     test('still rejects what it receives', async () => {
       const { hook, proxy, key } = setup
-      hook.say(refusing('before'))
+      hook.setDecision(refusing('before'))
       expect(codeOf(await ask(proxy, key, chat('Heard?')))).toBe('400 request_refused')
     })
 
     test('a live stream that is rejected ends with an error, and no other client gets it', async () => {
       const { hook, proxy, key } = setup
-      hook.say(refusing('after', 'It has a number.'))
+      hook.setDecision(refusing('after', 'It has a number.'))
       const broken = await ask(proxy, key, chat('Live?', { stream: true }))
       expect(broken.status).toBe(200)
       expect(broken.text).toContain('"code":"answer_refused"')
@@ -583,9 +586,9 @@ describeBackends('a hook', backend => {
 /** Waits until the circuit has closed, so that requests reach the hook again. */
 async function closed({ proxy, hook, key }: Setup): Promise<void> {
   await waitUntil('the circuit is closed', async () => {
-    const before = hook.asked.length
+    const before = hook.requests.length
     await ask(proxy, key, chat(crypto.randomUUID()))
-    return hook.asked.length >= before + 2
+    return hook.requests.length >= before + 2
   })
 }
 
@@ -606,7 +609,7 @@ describeReal('a hook of several processes', backend => {
           ask(i % 4 < 2 ? one : other, key, question(content, { stream: i % 2 === 0 })),
         ),
       )
-    hook.say(refusing('after'))
+    hook.setDecision(refusing('after'))
     upstream.script({ kind: 'answer', content: CARD, firstByteDelayMs: 300 })
     for (const { status, text } of await all('Refused?')) {
       expect(status).toBeGreaterThanOrEqual(400)
@@ -617,7 +620,7 @@ describeReal('a hook of several processes', backend => {
     upstream.script({ kind: 'answer', content: 'passed', firstByteDelayMs: 300 })
     expect((await all('Passed?')).map(textOf)).toEqual(Array(8).fill('passed'))
     expect(upstream.requests).toHaveLength(1)
-    expect(hook.asked.filter(({ type }) => type === 'after')).toHaveLength(1)
+    expect(hook.requests.filter(({ type }) => type === 'after')).toHaveLength(1)
     await Promise.all(proxies.map(proxy => proxy.stop()))
     await Promise.all([...opened.map(each => each.close()), upstream.stop(), hook.stop()])
   })

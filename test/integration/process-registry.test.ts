@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { connectRedis } from '../../src/stores/redis/connect-redis.ts'
 import { type ProcessRegistry, registerProcess } from '../../src/stores/redis/process-registry.ts'
 import { describeReal } from '../harness/backends.ts'
-import { turn } from '../harness/event-loop.ts'
+import { eventLoopTick } from '../harness/event-loop.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const BEAT_MS = 1_500
@@ -56,7 +56,7 @@ describeReal('the processes that share a Redis', backend => {
     const untilMs = performance.now() + 2.5 * BEAT_MS
     while (performance.now() < untilMs) {
       expect(both.some(({ fleet }) => fleet.isOnlyProcess())).toBe(false)
-      await turn()
+      await eventLoopTick()
     }
     expect(both.map(({ fleet }) => fleet.processCount())).toEqual([2, 2])
     for (const { close } of both) close()

@@ -73,7 +73,7 @@ describeOnce('OpenTelemetry', backend => {
       ...hook.environment,
     }
     const hooked = await startProxy({ stores: proxy.stores, environment })
-    hook.say(({ type }) => ({ verdict: type === 'after' ? 'refuse' : 'allow' }))
+    hook.setDecision(({ type }) => ({ verdict: type === 'after' ? 'refuse' : 'allow' }))
     expect((await ask(hooked, key, `Is it a ${SECRET_WORD}?`)).status).toBe(400)
     await hooked.stop()
     const { servers, clients } = await collected(4)

@@ -1,6 +1,6 @@
 /** Responses in the form of an aggregator's API reference: comments, costs, reasoning, and errors inside a 200. */
 
-import { type CorpusEntry, counts, said, stream } from './format.ts'
+import { type CorpusEntry, messageChoice, stream, usageOnlyChunk } from './format.ts'
 
 const top = { id: 'gen-1760000000-QwErTy', created: 1_760_000_000, model: 'vendor/model-1', provider: 'Vendor' }
 const head = { ...top, object: 'chat.completion.chunk' }
@@ -18,22 +18,22 @@ const usage = {
 const comments = { preamble: ': OPENROUTER PROCESSING\n\n: OPENROUTER PROCESSING\n\n' }
 
 /** Each chunk has the role and content, even if the content is empty. */
-function says(delta: object, choice: object = {}, chunk: object = {}) {
+function deltaChunk(delta: object, choice: object = {}, chunk: object = {}) {
   const opened = { role: 'assistant', content: '', ...delta }
   return {
     choices: [{ index: 0, delta: opened, finish_reason: null, native_finish_reason: null, ...choice }],
     ...chunk,
   }
 }
-function ends(finish: string, native: string, choice: object = {}) {
-  return says({}, { finish_reason: finish, native_finish_reason: native, ...choice })
+function finishChunk(finish: string, native: string, choice: object = {}) {
+  return deltaChunk({}, { finish_reason: finish, native_finish_reason: native, ...choice })
 }
 function answered(message: object, finish = 'stop', native = 'stop', choice: object = {}) {
-  const { logprobs: _none, ...rest } = said({ ...message }, finish)
+  const { logprobs: _none, ...rest } = messageChoice({ ...message }, finish)
   return { ...rest, native_finish_reason: native, ...choice }
 }
 function thinks(detail: object, reasoning: string | null = null) {
-  return says({ reasoning, reasoning_details: [{ format: 'anthropic-claude-v1', index: 0, ...detail }] })
+  return deltaChunk({ reasoning, reasoning_details: [{ format: 'anthropic-claude-v1', index: 0, ...detail }] })
 }
 
 const providerError = { code: 502, message: 'Provider returned error', metadata: { provider_name: 'Vendor' } }
@@ -48,7 +48,12 @@ export const AGGREGATOR: CorpusEntry[] = [
     name: 'Aggregator: comments, cost, and the native reason',
     stream: stream(
       head,
-      [says({ content: 'Hello' }), says({ content: ' there' }), ends('stop', 'STOP'), counts(usage)],
+      [
+        deltaChunk({ content: 'Hello' }),
+        deltaChunk({ content: ' there' }),
+        finishChunk('stop', 'STOP'),
+        usageOnlyChunk(usage),
+      ],
       comments,
     ),
     body: { ...plain, choices: [answered({ content: 'Hello there' }, 'stop', 'STOP')], usage },
@@ -56,13 +61,20 @@ export const AGGREGATOR: CorpusEntry[] = [
   },
   {
     name: 'Aggregator: usage in a chunk that repeats the last choice',
-    stream: stream(head, [says({ content: 'Hello' }), ends('stop', 'stop'), { ...ends('stop', 'stop'), usage }]),
+    stream: stream(head, [
+      deltaChunk({ content: 'Hello' }),
+      finishChunk('stop', 'stop'),
+      { ...finishChunk('stop', 'stop'), usage },
+    ]),
     body: { ...plain, choices: [answered({ content: 'Hello' })], usage },
     completeness: 'whole',
   },
   {
     name: 'Aggregator: comments between every two events, blank lines to keep a plain answer waiting',
-    stream: stream(head, [says({ content: 'Hi' }), ends('stop', 'stop')]).replaceAll('\n\n', '\n\n: PROCESSING\n\n'),
+    stream: stream(head, [deltaChunk({ content: 'Hi' }), finishChunk('stop', 'stop')]).replaceAll(
+      '\n\n',
+      '\n\n: PROCESSING\n\n',
+    ),
     plain: `\n         \n\n         \n${JSON.stringify({ ...plain, choices: [answered({ content: 'Hi' })] })}`,
     body: { ...plain, choices: [answered({ content: 'Hi' })] },
     completeness: 'whole',
@@ -73,9 +85,9 @@ export const AGGREGATOR: CorpusEntry[] = [
       thinks({ type: 'reasoning.text', text: 'First, ' }, 'First, '),
       thinks({ type: 'reasoning.text', text: 'think.' }, 'think.'),
       thinks({ type: 'reasoning.text', signature: 'EtcBCkgI' }),
-      says({ content: 'Done.' }),
-      ends('stop', 'end_turn'),
-      counts(usage),
+      deltaChunk({ content: 'Done.' }),
+      finishChunk('stop', 'end_turn'),
+      usageOnlyChunk(usage),
     ]),
     body: {
       ...plain,
@@ -109,8 +121,8 @@ export const AGGREGATOR: CorpusEntry[] = [
       thinks({ type: 'reasoning.summary', summary: 'ning**', format: 'openai-responses-v1' }, 'ning**'),
       thinks({ type: 'reasoning.encrypted', data: 'gAAAAAB', id: 'rs_1', format: 'openai-responses-v1' }),
       thinks({ type: 'reasoning.summary', summary: 'Again', format: 'openai-responses-v1' }, 'Again'),
-      says({ content: 'Ok' }),
-      ends('stop', 'completed'),
+      deltaChunk({ content: 'Ok' }),
+      finishChunk('stop', 'completed'),
     ]),
     body: {
       ...plain,
@@ -138,7 +150,7 @@ export const AGGREGATOR: CorpusEntry[] = [
       head,
       [0, 0, 1, 1]
         .map((index, at) => thinks({ type: 'reasoning.text', text: `t${at}`, index }))
-        .concat([ends('stop', 'stop')]),
+        .concat([finishChunk('stop', 'stop')]),
     ),
     body: {
       ...plain,
@@ -160,18 +172,18 @@ export const AGGREGATOR: CorpusEntry[] = [
   {
     name: 'Aggregator: parallel tool calls, numbered in the plain answer too',
     stream: stream(head, [
-      says({
+      deltaChunk({
         content: null,
         tool_calls: [{ index: 0, id: 'tool_add_1', type: 'function', function: { name: 'add', arguments: '' } }],
       }),
-      says({ content: null, tool_calls: [{ index: 0, function: { arguments: '{"a":2}' } }] }),
-      says({
+      deltaChunk({ content: null, tool_calls: [{ index: 0, function: { arguments: '{"a":2}' } }] }),
+      deltaChunk({
         content: null,
         tool_calls: [{ index: 1, id: 'tool_mul_2', type: 'function', function: { name: 'mul', arguments: '' } }],
       }),
-      says({ content: null, tool_calls: [{ index: 1, function: { arguments: '{"a":3}' } }] }),
-      ends('tool_calls', 'STOP'),
-      counts(usage),
+      deltaChunk({ content: null, tool_calls: [{ index: 1, function: { arguments: '{"a":3}' } }] }),
+      finishChunk('tool_calls', 'STOP'),
+      usageOnlyChunk(usage),
     ]),
     body: {
       ...plain,
@@ -194,19 +206,27 @@ export const AGGREGATOR: CorpusEntry[] = [
   },
   {
     name: 'Aggregator: an image as the answer',
-    stream: stream(head, [says({ content: 'Here: ' }), says({ images: [image] }), ends('stop', 'STOP')]),
+    stream: stream(head, [
+      deltaChunk({ content: 'Here: ' }),
+      deltaChunk({ images: [image] }),
+      finishChunk('stop', 'STOP'),
+    ]),
     body: { ...plain, choices: [answered({ content: 'Here: ', images: [image] }, 'stop', 'STOP')] },
     completeness: 'whole',
   },
   {
     name: 'Aggregator: citations, each once',
-    stream: stream(head, [says({ content: 'So.' }), says({ annotations: [citation] }), ends('stop', 'stop')]),
+    stream: stream(head, [
+      deltaChunk({ content: 'So.' }),
+      deltaChunk({ annotations: [citation] }),
+      finishChunk('stop', 'stop'),
+    ]),
     body: { ...plain, choices: [answered({ content: 'So.', annotations: [citation] })] },
     completeness: 'whole',
   },
   {
     name: 'Aggregator: error in mid-stream beside a choice',
-    stream: stream(head, [says({ content: 'Hel' }), { error: providerError, ...ends('error', 'error') }]),
+    stream: stream(head, [deltaChunk({ content: 'Hel' }), { error: providerError, ...finishChunk('error', 'error') }]),
     body: { ...plain, choices: [answered({ content: 'Hel' }, 'error', 'error')] },
     completeness: 'error_in_stream',
     plainCompleteness: 'error_in_choice',
@@ -214,7 +234,10 @@ export const AGGREGATOR: CorpusEntry[] = [
   },
   {
     name: 'Aggregator: error inside a choice',
-    stream: stream(head, [says({ content: 'Hel' }), says({}, { finish_reason: 'error', error: providerError })]),
+    stream: stream(head, [
+      deltaChunk({ content: 'Hel' }),
+      deltaChunk({}, { finish_reason: 'error', error: providerError }),
+    ]),
     body: {
       ...plain,
       choices: [answered({ content: 'Hel' }, 'error', 'error', { native_finish_reason: null, error: providerError })],
@@ -234,19 +257,19 @@ export const AGGREGATOR: CorpusEntry[] = [
   },
   {
     name: 'Aggregator: a refusal by filter under an innocent finish_reason',
-    stream: stream(head, [says({ content: 'I can’t help with that.' }), ends('stop', 'refusal')]),
+    stream: stream(head, [deltaChunk({ content: 'I can’t help with that.' }), finishChunk('stop', 'refusal')]),
     body: { ...plain, choices: [answered({ content: 'I can’t help with that.' }, 'stop', 'refusal')] },
     completeness: 'content_filter',
   },
   {
     name: 'Aggregator: blocked by a vendor’s safety settings',
-    stream: stream(head, [says({ refusal: 'Blocked.' }), ends('content_filter', 'SAFETY')]),
+    stream: stream(head, [deltaChunk({ refusal: 'Blocked.' }), finishChunk('content_filter', 'SAFETY')]),
     body: { ...plain, choices: [answered({ content: '', refusal: 'Blocked.' }, 'content_filter', 'SAFETY')] },
     completeness: 'content_filter',
   },
   {
     name: 'Aggregator: CRLF line ends',
-    stream: stream(head, [says({ content: 'Line\n' }), ends('stop', 'stop'), counts(usage)], {
+    stream: stream(head, [deltaChunk({ content: 'Line\n' }), finishChunk('stop', 'stop'), usageOnlyChunk(usage)], {
       newline: '\r\n',
       ...comments,
     }),
@@ -255,7 +278,7 @@ export const AGGREGATOR: CorpusEntry[] = [
   },
   {
     name: 'Aggregator: an undocumented native finish reason',
-    stream: stream(head, [says({ content: 'x' }), ends('abort', 'abort')]),
+    stream: stream(head, [deltaChunk({ content: 'x' }), finishChunk('abort', 'abort')]),
     body: { ...plain, choices: [answered({ content: 'x' }, 'abort', 'abort')] },
     completeness: 'unknown_finish_reason',
   },

@@ -1,6 +1,6 @@
 /** Responses of Groq and of other OpenAI-compatible servers, each with its own deviations. */
 
-import { type CorpusEntry, counts, ends, said, says, stream } from './format.ts'
+import { type CorpusEntry, deltaChunk, finishChunk, messageChoice, stream, usageOnlyChunk } from './format.ts'
 
 const groqTop = {
   id: 'chatcmpl-f51b2cd2',
@@ -19,7 +19,7 @@ const groqUsage = {
   total_tokens: 120,
   total_time: 0.0846,
 }
-const groqOpening = says({ role: 'assistant', content: '' }, {}, { x_groq: { id: 'req_01k62v69' } })
+const groqOpening = deltaChunk({ role: 'assistant', content: '' }, {}, { x_groq: { id: 'req_01k62v69' } })
 const groqClosing = { x_groq: { id: 'req_01k62v69', usage: groqUsage } }
 
 const GROQ: CorpusEntry[] = [
@@ -27,29 +27,29 @@ const GROQ: CorpusEntry[] = [
     name: 'Groq: usage in x_groq alone',
     stream: stream(groqHead, [
       groqOpening,
-      says({ content: 'It’s' }),
-      says({ content: ' hot.' }),
-      ends('stop', {}, groqClosing),
+      deltaChunk({ content: 'It’s' }),
+      deltaChunk({ content: ' hot.' }),
+      finishChunk('stop', {}, groqClosing),
     ]),
-    body: { ...groqPlain, choices: [said({ content: 'It’s hot.' })], usage: groqUsage },
+    body: { ...groqPlain, choices: [messageChoice({ content: 'It’s hot.' })], usage: groqUsage },
     completeness: 'whole',
   },
   {
     name: 'Groq: usage three times over, the tier at the end',
     stream: stream(groqHead, [
       groqOpening,
-      says({ content: 'Hot.' }),
-      ends('stop', {}, { ...groqClosing, usage: groqUsage }),
-      counts(groqUsage, { service_tier: 'on_demand' }),
+      deltaChunk({ content: 'Hot.' }),
+      finishChunk('stop', {}, { ...groqClosing, usage: groqUsage }),
+      usageOnlyChunk(groqUsage, { service_tier: 'on_demand' }),
     ]),
-    body: { ...groqPlain, choices: [said({ content: 'Hot.' })], usage: groqUsage, service_tier: 'on_demand' },
+    body: { ...groqPlain, choices: [messageChoice({ content: 'Hot.' })], usage: groqUsage, service_tier: 'on_demand' },
     completeness: 'whole',
   },
   {
     name: 'Groq: a tool call in one piece',
     stream: stream(groqHead, [
-      says({ role: 'assistant', content: null }, {}, { x_groq: { id: 'req_01k62v69' } }),
-      says({
+      deltaChunk({ role: 'assistant', content: null }, {}, { x_groq: { id: 'req_01k62v69' } }),
+      deltaChunk({
         tool_calls: [
           {
             id: 'functions.weather:0',
@@ -59,12 +59,12 @@ const GROQ: CorpusEntry[] = [
           },
         ],
       }),
-      ends('tool_calls', {}, groqClosing),
+      finishChunk('tool_calls', {}, groqClosing),
     ]),
     body: {
       ...groqPlain,
       choices: [
-        said(
+        messageChoice(
           {
             content: null,
             tool_calls: [
@@ -82,17 +82,17 @@ const GROQ: CorpusEntry[] = [
     name: 'Groq: thoughts on a channel, tools it ran itself',
     stream: stream(groqHead, [
       groqOpening,
-      says({ channel_id: 'analysis', reasoning: 'We ' }),
-      says({ channel_id: 'analysis', reasoning: 'need.' }),
-      says({ executed_tools: [{ index: 0, type: 'search', arguments: '{"q":', name: 'search' }] }),
-      says({ executed_tools: [{ index: 0, type: 'search', arguments: '"x"}', output: 'Found' }] }),
-      says({ content: 'Yes.' }),
-      ends('stop', {}, groqClosing),
+      deltaChunk({ channel_id: 'analysis', reasoning: 'We ' }),
+      deltaChunk({ channel_id: 'analysis', reasoning: 'need.' }),
+      deltaChunk({ executed_tools: [{ index: 0, type: 'search', arguments: '{"q":', name: 'search' }] }),
+      deltaChunk({ executed_tools: [{ index: 0, type: 'search', arguments: '"x"}', output: 'Found' }] }),
+      deltaChunk({ content: 'Yes.' }),
+      finishChunk('stop', {}, groqClosing),
     ]),
     body: {
       ...groqPlain,
       choices: [
-        said({
+        messageChoice({
           content: 'Yes.',
           channel_id: 'analysis',
           reasoning: 'We need.',
@@ -107,7 +107,7 @@ const GROQ: CorpusEntry[] = [
     name: 'Groq: error under an event of its own',
     stream: `${stream(groqHead, [groqOpening], { done: false })}event: error\ndata: {"error":{"message":"Tool call validation failed","type":"invalid_request_error"}}\n\n`,
     plain: null,
-    body: { ...groqPlain, choices: [said({ content: '' }, 'stop', { finish_reason: null })] },
+    body: { ...groqPlain, choices: [messageChoice({ content: '' }, 'stop', { finish_reason: null })] },
     completeness: 'error_in_stream',
     error: { message: 'Tool call validation failed', type: 'invalid_request_error' },
   },
@@ -115,7 +115,7 @@ const GROQ: CorpusEntry[] = [
     name: 'An error event without an error key',
     stream: `${stream(groqHead, [groqOpening], { done: false })}event: error\ndata: {"message":"overloaded"}\n\ndata: [DONE]\n\n`,
     plain: null,
-    body: { ...groqPlain, choices: [said({ content: '' }, 'stop', { finish_reason: null })] },
+    body: { ...groqPlain, choices: [messageChoice({ content: '' }, 'stop', { finish_reason: null })] },
     completeness: 'error_in_stream',
     error: { message: 'overloaded' },
   },
@@ -136,12 +136,12 @@ const COMPATIBLE: CorpusEntry[] = [
   {
     name: 'DeepSeek: thoughts, then content, each null while the other speaks',
     stream: stream({ ...head, system_fingerprint: 'fp_1' }, [
-      says({ role: 'assistant', content: null, reasoning_content: '' }),
-      says({ content: null, reasoning_content: 'Nine ' }),
-      says({ content: null, reasoning_content: 'is more.' }),
-      says({ content: '9.11', reasoning_content: null }),
-      says({ content: ' < 9.8', reasoning_content: null }),
-      ends(
+      deltaChunk({ role: 'assistant', content: null, reasoning_content: '' }),
+      deltaChunk({ content: null, reasoning_content: 'Nine ' }),
+      deltaChunk({ content: null, reasoning_content: 'is more.' }),
+      deltaChunk({ content: '9.11', reasoning_content: null }),
+      deltaChunk({ content: ' < 9.8', reasoning_content: null }),
+      finishChunk(
         'stop',
         { delta: { content: '', reasoning_content: null } },
         { usage: { ...usage, prompt_cache_hit_tokens: 0 } },
@@ -150,15 +150,18 @@ const COMPATIBLE: CorpusEntry[] = [
     body: {
       ...plain,
       system_fingerprint: 'fp_1',
-      choices: [said({ content: '9.11 < 9.8', reasoning_content: 'Nine is more.' })],
+      choices: [messageChoice({ content: '9.11 < 9.8', reasoning_content: 'Nine is more.' })],
       usage: { ...usage, prompt_cache_hit_tokens: 0 },
     },
     completeness: 'whole',
   },
   {
     name: 'DeepSeek: no capacity left',
-    stream: stream(head, [says({ role: 'assistant', content: 'Wai' }), ends('insufficient_system_resource')]),
-    body: { ...plain, choices: [said({ content: 'Wai' }, 'insufficient_system_resource')] },
+    stream: stream(head, [
+      deltaChunk({ role: 'assistant', content: 'Wai' }),
+      finishChunk('insufficient_system_resource'),
+    ]),
+    body: { ...plain, choices: [messageChoice({ content: 'Wai' }, 'insufficient_system_resource')] },
     completeness: 'unknown_finish_reason',
   },
   {
@@ -167,18 +170,18 @@ const COMPATIBLE: CorpusEntry[] = [
       { choices: [], created: 0, id: '', model: '', object: '', prompt_filter_results: promptFilters },
       {
         ...head,
-        ...says({ role: 'assistant', content: '', refusal: null }, { content_filter_results: {} }),
+        ...deltaChunk({ role: 'assistant', content: '', refusal: null }, { content_filter_results: {} }),
         system_fingerprint: null,
       },
-      { ...head, ...says({ content: '40°C' }, { content_filter_results: filters }), system_fingerprint: null },
-      { ...head, ...ends('stop', { content_filter_results: {} }), system_fingerprint: null },
-      { ...head, ...counts(usage), system_fingerprint: null },
+      { ...head, ...deltaChunk({ content: '40°C' }, { content_filter_results: filters }), system_fingerprint: null },
+      { ...head, ...finishChunk('stop', { content_filter_results: {} }), system_fingerprint: null },
+      { ...head, ...usageOnlyChunk(usage), system_fingerprint: null },
     ]),
     body: {
       ...plain,
       prompt_filter_results: promptFilters,
       system_fingerprint: null,
-      choices: [said({ content: '40°C', refusal: null }, 'stop', { content_filter_results: filters })],
+      choices: [messageChoice({ content: '40°C', refusal: null }, 'stop', { content_filter_results: filters })],
       usage,
     },
     completeness: 'whole',
@@ -186,17 +189,17 @@ const COMPATIBLE: CorpusEntry[] = [
   {
     name: 'Perplexity: citations and the whole message so far, again in each chunk',
     stream: stream({ ...head, citations: ['https://example.org'] }, [
-      says(
+      deltaChunk(
         { role: 'assistant', content: 'Par' },
         { message: { role: 'assistant', content: 'Par' } },
         { usage: { completion_tokens: 1 } },
       ),
-      says(
+      deltaChunk(
         { content: 'is' },
         { message: { role: 'assistant', content: 'Paris' } },
         { usage: { completion_tokens: 2 } },
       ),
-      ends(
+      finishChunk(
         'stop',
         { message: { role: 'assistant', content: 'Paris' } },
         { object: 'chat.completion.done', usage: { completion_tokens: 2 } },
@@ -205,34 +208,36 @@ const COMPATIBLE: CorpusEntry[] = [
     body: {
       ...plain,
       citations: ['https://example.org'],
-      choices: [said({ content: 'Paris' })],
+      choices: [messageChoice({ content: 'Paris' })],
       usage: { completion_tokens: 2 },
     },
     completeness: 'whole',
   },
   {
     name: 'A server that streams one whole message',
-    stream: stream({ ...plain }, [{ choices: [said({ content: 'All at once.' })], usage }]),
-    body: { ...plain, choices: [said({ content: 'All at once.' })], usage },
+    stream: stream({ ...plain }, [{ choices: [messageChoice({ content: 'All at once.' })], usage }]),
+    body: { ...plain, choices: [messageChoice({ content: 'All at once.' })], usage },
     completeness: 'whole',
   },
   {
     name: 'vLLM: another id with every fragment of a call, stop_reason, empty names',
     stream: stream(head, [
-      says({ role: 'assistant', content: '' }),
-      says({ tool_calls: [{ index: 0, id: 'tool-1', type: 'function', function: { name: 'weather' } }] }),
-      says({
+      deltaChunk({ role: 'assistant', content: '' }),
+      deltaChunk({ tool_calls: [{ index: 0, id: 'tool-1', type: 'function', function: { name: 'weather' } }] }),
+      deltaChunk({
         tool_calls: [{ index: 0, id: 'tool-1b', type: 'function', function: { name: '', arguments: '{"city":' } }],
       }),
-      says({
+      deltaChunk({
         tool_calls: [{ index: 0, id: 'tool-1b', type: 'function', function: { name: null, arguments: '"Bern"}' } }],
       }),
-      ends('tool_calls', { stop_reason: 128_008 }),
+      finishChunk('tool_calls', { stop_reason: 128_008 }),
     ]),
     body: {
       ...plain,
       choices: [
-        said({ content: '', tool_calls: [weatherCall('tool-1b', 'Bern')] }, 'tool_calls', { stop_reason: 128_008 }),
+        messageChoice({ content: '', tool_calls: [weatherCall('tool-1b', 'Bern')] }, 'tool_calls', {
+          stop_reason: 128_008,
+        }),
       ],
     },
     completeness: 'whole',
@@ -240,19 +245,19 @@ const COMPATIBLE: CorpusEntry[] = [
   {
     name: 'Gemini by way of OpenAI’s format: every call numbered 0',
     stream: stream(head, [
-      says({
+      deltaChunk({
         role: 'assistant',
         tool_calls: [
           weatherCall('call_1', 'Rome', { index: 0, extra_content: { google: { thought_signature: 'CiQB' } } }),
         ],
       }),
-      says({ tool_calls: [weatherCall('call_2', 'Pisa', { index: 0 })] }),
-      ends('tool_calls'),
+      deltaChunk({ tool_calls: [weatherCall('call_2', 'Pisa', { index: 0 })] }),
+      finishChunk('tool_calls'),
     ]),
     body: {
       ...plain,
       choices: [
-        said(
+        messageChoice(
           {
             tool_calls: [
               weatherCall('call_1', 'Rome', { extra_content: { google: { thought_signature: 'CiQB' } } }),
@@ -268,33 +273,41 @@ const COMPATIBLE: CorpusEntry[] = [
   {
     name: 'Tool calls without numbers',
     stream: stream(head, [
-      says({ role: 'assistant', tool_calls: [weatherCall('call_1', 'Rome')] }),
-      says({ tool_calls: [{ id: 'call_2', type: 'function', function: { name: 'weather', arguments: '{"city":' } }] }),
-      says({ tool_calls: [{ function: { arguments: '"Pisa"}' } }] }),
-      ends('tool_calls'),
+      deltaChunk({ role: 'assistant', tool_calls: [weatherCall('call_1', 'Rome')] }),
+      deltaChunk({
+        tool_calls: [{ id: 'call_2', type: 'function', function: { name: 'weather', arguments: '{"city":' } }],
+      }),
+      deltaChunk({ tool_calls: [{ function: { arguments: '"Pisa"}' } }] }),
+      finishChunk('tool_calls'),
     ]),
     body: {
       ...plain,
-      choices: [said({ tool_calls: [weatherCall('call_1', 'Rome'), weatherCall('call_2', 'Pisa')] }, 'tool_calls')],
+      choices: [
+        messageChoice({ tool_calls: [weatherCall('call_1', 'Rome'), weatherCall('call_2', 'Pisa')] }, 'tool_calls'),
+      ],
     },
     completeness: 'whole',
   },
   {
     name: 'A field that changes its type in mid-stream',
     stream: stream(head, [
-      says({ role: 'assistant', content: 'Yes', trace: 'a' }),
-      says({ trace: { region: 'eu' } }),
-      ends('stop'),
+      deltaChunk({ role: 'assistant', content: 'Yes', trace: 'a' }),
+      deltaChunk({ trace: { region: 'eu' } }),
+      finishChunk('stop'),
     ]),
     plain: null,
-    body: { ...plain, choices: [said({ content: 'Yes', trace: { region: 'eu' } })] },
+    body: { ...plain, choices: [messageChoice({ content: 'Yes', trace: { region: 'eu' } })] },
     completeness: 'inconsistent_chunks',
   },
   {
     name: 'Fields never seen before, nested, numbered and not',
     stream: stream({ ...head, trace: { region: 'eu' } }, [
-      says({ role: 'assistant', content: '', plan: { goal: 'Find', steps: [{ index: 0, kind: 'look', note: 'he' }] } }),
-      says({
+      deltaChunk({
+        role: 'assistant',
+        content: '',
+        plan: { goal: 'Find', steps: [{ index: 0, kind: 'look', note: 'he' }] },
+      }),
+      deltaChunk({
         plan: {
           goal: ' out',
           steps: [
@@ -304,15 +317,15 @@ const COMPATIBLE: CorpusEntry[] = [
           done: false,
         },
       }),
-      says({ plan: { done: true, score: 0.5 }, sources: ['a'] }, {}, { trace: { hops: 2 } }),
-      says({ content: 'ok', sources: ['b', 'c'], constructor: 'c', toString: 't' }, { confidence: 0.9 }),
-      ends('stop', { confidence: 0.95 }),
+      deltaChunk({ plan: { done: true, score: 0.5 }, sources: ['a'] }, {}, { trace: { hops: 2 } }),
+      deltaChunk({ content: 'ok', sources: ['b', 'c'], constructor: 'c', toString: 't' }, { confidence: 0.9 }),
+      finishChunk('stop', { confidence: 0.95 }),
     ]),
     body: {
       ...plain,
       trace: { region: 'eu', hops: 2 },
       choices: [
-        said(
+        messageChoice(
           {
             content: 'ok',
             plan: {
@@ -346,14 +359,14 @@ const COMPATIBLE: CorpusEntry[] = [
   },
   {
     name: 'Byte-order mark, bare CRs, other fields, and no space after the colon',
-    stream: `\uFEFF${stream(head, [says({ role: 'assistant', content: 'Hi' }), ends('stop')], { newline: '\r', preamble: 'retry: 10\nid: 7\n\n' }).replaceAll('data: ', 'data:')}`,
-    body: { ...plain, choices: [said({ content: 'Hi' })] },
+    stream: `\uFEFF${stream(head, [deltaChunk({ role: 'assistant', content: 'Hi' }), finishChunk('stop')], { newline: '\r', preamble: 'retry: 10\nid: 7\n\n' }).replaceAll('data: ', 'data:')}`,
+    body: { ...plain, choices: [messageChoice({ content: 'Hi' })] },
     completeness: 'whole',
   },
   {
     name: 'JSON over several data lines, and no line end after [DONE]',
-    stream: `data: ${JSON.stringify({ ...head, ...says({ role: 'assistant', content: 'Hi' }, { finish_reason: 'stop' }) }, null, 1).replaceAll('\n', '\ndata: ')}\n\ndata: [DONE]`,
-    body: { ...plain, choices: [said({ content: 'Hi' })] },
+    stream: `data: ${JSON.stringify({ ...head, ...deltaChunk({ role: 'assistant', content: 'Hi' }, { finish_reason: 'stop' }) }, null, 1).replaceAll('\n', '\ndata: ')}\n\ndata: [DONE]`,
+    body: { ...plain, choices: [messageChoice({ content: 'Hi' })] },
     completeness: 'whole',
   },
   {
@@ -379,8 +392,8 @@ const COMPATIBLE: CorpusEntry[] = [
   },
   {
     name: 'Events after [DONE]',
-    stream: `${stream(head, [says({ role: 'assistant', content: 'Hi' }, { finish_reason: 'stop' })])}data: {"error":{"message":"late"}}\n\n`,
-    body: { ...plain, choices: [said({ content: 'Hi' })] },
+    stream: `${stream(head, [deltaChunk({ role: 'assistant', content: 'Hi' }, { finish_reason: 'stop' })])}data: {"error":{"message":"late"}}\n\n`,
+    body: { ...plain, choices: [messageChoice({ content: 'Hi' })] },
     completeness: 'whole',
   },
 ]

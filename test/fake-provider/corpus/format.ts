@@ -37,22 +37,22 @@ export function stream(head: JsonObject, chunks: JsonObject[], style: StreamStyl
 }
 
 /** Returns a chunk with one choice that contains `delta`. */
-export function says(delta: JsonObject, choice: JsonObject = {}, chunk: JsonObject = {}): JsonObject {
+export function deltaChunk(delta: JsonObject, choice: JsonObject = {}, chunk: JsonObject = {}): JsonObject {
   return { choices: [{ index: 0, delta, logprobs: null, finish_reason: null, ...choice }], ...chunk }
 }
 
 /** Returns the chunk that ends a choice. */
-export function ends(finishReason: string, choice: JsonObject = {}, chunk: JsonObject = {}): JsonObject {
-  return says({}, { finish_reason: finishReason, ...choice }, chunk)
+export function finishChunk(finishReason: string, choice: JsonObject = {}, chunk: JsonObject = {}): JsonObject {
+  return deltaChunk({}, { finish_reason: finishReason, ...choice }, chunk)
 }
 
 /** Returns the chunk that reports usage, after the last choice. */
-export function counts(usage: JsonObject, chunk: JsonObject = {}): JsonObject {
+export function usageOnlyChunk(usage: JsonObject, chunk: JsonObject = {}): JsonObject {
   return { choices: [], usage, ...chunk }
 }
 
 /** Returns a whole choice of a plain response. */
-export function said(message: JsonObject, finishReason = 'stop', choice: JsonObject = {}): JsonObject {
+export function messageChoice(message: JsonObject, finishReason = 'stop', choice: JsonObject = {}): JsonObject {
   return {
     index: 0,
     message: { role: 'assistant', ...message },

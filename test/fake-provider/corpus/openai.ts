@@ -1,6 +1,6 @@
 /** Responses in the form of OpenAI's API reference. */
 
-import { type CorpusEntry, counts, ends, said, says, stream } from './format.ts'
+import { type CorpusEntry, deltaChunk, finishChunk, messageChoice, stream, usageOnlyChunk } from './format.ts'
 
 const top = {
   id: 'chatcmpl-BqLr7x2',
@@ -23,14 +23,14 @@ const usage = {
     rejected_prediction_tokens: 0,
   },
 }
-const opening = says({ role: 'assistant', content: '', refusal: null })
-const callOpening = says({ role: 'assistant', content: null, refusal: null })
+const opening = deltaChunk({ role: 'assistant', content: '', refusal: null })
+const callOpening = deltaChunk({ role: 'assistant', content: null, refusal: null })
 
 function token(text: string, logprob: number) {
   return { token: text, logprob, bytes: [...new TextEncoder().encode(text)], top_logprobs: [] }
 }
 function call(index: number, fields: object) {
-  return says({ tool_calls: [{ index, ...fields }] })
+  return deltaChunk({ tool_calls: [{ index, ...fields }] })
 }
 
 const citation = {
@@ -51,21 +51,24 @@ export const OPENAI: CorpusEntry[] = [
     name: 'OpenAI: text, with usage and padding',
     stream: stream(head, [
       { ...opening, obfuscation: 'aW' },
-      says({ content: 'Hello' }, {}, { obfuscation: 'F9' }),
-      says({ content: '! How can I help?' }, {}, { obfuscation: '' }),
-      ends('stop', {}, { obfuscation: 'k3Jd' }),
-      counts(usage, { obfuscation: 'q' }),
+      deltaChunk({ content: 'Hello' }, {}, { obfuscation: 'F9' }),
+      deltaChunk({ content: '! How can I help?' }, {}, { obfuscation: '' }),
+      finishChunk('stop', {}, { obfuscation: 'k3Jd' }),
+      usageOnlyChunk(usage, { obfuscation: 'q' }),
     ]),
-    body: { ...plain, choices: [said({ content: 'Hello! How can I help?', refusal: null })], usage },
+    body: { ...plain, choices: [messageChoice({ content: 'Hello! How can I help?', refusal: null })], usage },
     completeness: 'whole',
   },
   {
     name: 'OpenAI: text, without usage',
     stream: stream(
       top,
-      [opening, says({ content: 'Hello' }), ends('stop')].map(chunk => ({ object: 'chat.completion.chunk', ...chunk })),
+      [opening, deltaChunk({ content: 'Hello' }), finishChunk('stop')].map(chunk => ({
+        object: 'chat.completion.chunk',
+        ...chunk,
+      })),
     ),
-    body: { ...plain, choices: [said({ content: 'Hello', refusal: null })] },
+    body: { ...plain, choices: [messageChoice({ content: 'Hello', refusal: null })] },
     completeness: 'whole',
   },
   {
@@ -77,13 +80,13 @@ export const OPENAI: CorpusEntry[] = [
       call(0, { function: { arguments: 'ty":"Rome"}' } }),
       call(1, { id: 'call_b2', type: 'function', function: { name: 'get_time', arguments: '' } }),
       call(1, { function: { arguments: '{"zone":"CET"}' } }),
-      ends('tool_calls'),
-      counts(usage),
+      finishChunk('tool_calls'),
+      usageOnlyChunk(usage),
     ]),
     body: {
       ...plain,
       choices: [
-        said(
+        messageChoice(
           {
             content: null,
             refusal: null,
@@ -103,30 +106,30 @@ export const OPENAI: CorpusEntry[] = [
     name: 'OpenAI: tool calls whose fragments are interleaved, both in one chunk',
     stream: stream(head, [
       callOpening,
-      says({
+      deltaChunk({
         tool_calls: [
           { index: 1, id: 'call_b', type: 'function', function: { name: 'second', arguments: '' } },
           { index: 0, id: 'call_a', type: 'function', function: { name: 'first', arguments: '{' } },
         ],
       }),
-      says({
+      deltaChunk({
         tool_calls: [
           { index: 0, function: { arguments: '}' } },
           { index: 1, function: { arguments: '{' } },
         ],
       }),
-      says({
+      deltaChunk({
         tool_calls: [
           { index: 1, function: { arguments: '"a":1' } },
           { index: 1, function: { arguments: '}' } },
         ],
       }),
-      ends('tool_calls'),
+      finishChunk('tool_calls'),
     ]),
     body: {
       ...plain,
       choices: [
-        said(
+        messageChoice(
           {
             content: null,
             refusal: null,
@@ -145,15 +148,15 @@ export const OPENAI: CorpusEntry[] = [
     name: 'OpenAI: text before a tool call',
     stream: stream(head, [
       opening,
-      says({ content: 'Let me look.' }),
+      deltaChunk({ content: 'Let me look.' }),
       call(0, { id: 'call_c3', type: 'function', function: { name: 'look', arguments: '' } }),
       call(0, { function: { arguments: '{}' } }),
-      ends('tool_calls'),
+      finishChunk('tool_calls'),
     ]),
     body: {
       ...plain,
       choices: [
-        said(
+        messageChoice(
           {
             content: 'Let me look.',
             refusal: null,
@@ -172,12 +175,12 @@ export const OPENAI: CorpusEntry[] = [
       call(0, { id: 'call_d4', type: 'custom', custom: { name: 'run_sql', input: '' } }),
       call(0, { custom: { input: 'select ' } }),
       call(0, { custom: { input: '1' } }),
-      ends('tool_calls'),
+      finishChunk('tool_calls'),
     ]),
     body: {
       ...plain,
       choices: [
-        said(
+        messageChoice(
           {
             content: null,
             refusal: null,
@@ -192,15 +195,18 @@ export const OPENAI: CorpusEntry[] = [
   {
     name: 'OpenAI: legacy function call',
     stream: stream(head, [
-      says({ role: 'assistant', content: null, function_call: { name: 'get_weather', arguments: '' } }),
-      says({ function_call: { arguments: '{"city":' } }),
-      says({ function_call: { arguments: '"Oslo"}' } }),
-      ends('function_call'),
+      deltaChunk({ role: 'assistant', content: null, function_call: { name: 'get_weather', arguments: '' } }),
+      deltaChunk({ function_call: { arguments: '{"city":' } }),
+      deltaChunk({ function_call: { arguments: '"Oslo"}' } }),
+      finishChunk('function_call'),
     ]),
     body: {
       ...plain,
       choices: [
-        said({ content: null, function_call: { name: 'get_weather', arguments: '{"city":"Oslo"}' } }, 'function_call'),
+        messageChoice(
+          { content: null, function_call: { name: 'get_weather', arguments: '{"city":"Oslo"}' } },
+          'function_call',
+        ),
       ],
     },
     completeness: 'whole',
@@ -209,32 +215,39 @@ export const OPENAI: CorpusEntry[] = [
     name: 'OpenAI: refusal under a schema',
     stream: stream(head, [
       opening,
-      says({ refusal: "I'm sorry," }),
-      says({ refusal: ' I cannot.' }),
-      ends('stop'),
-      counts(usage),
+      deltaChunk({ refusal: "I'm sorry," }),
+      deltaChunk({ refusal: ' I cannot.' }),
+      finishChunk('stop'),
+      usageOnlyChunk(usage),
     ]),
-    body: { ...plain, choices: [said({ content: '', refusal: "I'm sorry, I cannot." })], usage },
+    body: { ...plain, choices: [messageChoice({ content: '', refusal: "I'm sorry, I cannot." })], usage },
     completeness: 'whole',
   },
   {
     name: 'OpenAI: structured output',
-    stream: stream(head, [opening, says({ content: '{"steps":[' }), says({ content: '"one"]}' }), ends('stop')]),
-    body: { ...plain, choices: [said({ content: '{"steps":["one"]}', refusal: null })] },
+    stream: stream(head, [
+      opening,
+      deltaChunk({ content: '{"steps":[' }),
+      deltaChunk({ content: '"one"]}' }),
+      finishChunk('stop'),
+    ]),
+    body: { ...plain, choices: [messageChoice({ content: '{"steps":["one"]}', refusal: null })] },
     completeness: 'whole',
   },
   {
     name: 'OpenAI: log probabilities with alternatives',
     stream: stream(head, [
-      says({ role: 'assistant', content: '', refusal: null }, { logprobs: { content: [], refusal: null } }),
-      says({ content: 'Hi' }, { logprobs: { content: helloLogprobs.slice(0, 1), refusal: null } }),
-      says({ content: '!' }, { logprobs: { content: helloLogprobs.slice(1), refusal: null } }),
-      ends('stop'),
+      deltaChunk({ role: 'assistant', content: '', refusal: null }, { logprobs: { content: [], refusal: null } }),
+      deltaChunk({ content: 'Hi' }, { logprobs: { content: helloLogprobs.slice(0, 1), refusal: null } }),
+      deltaChunk({ content: '!' }, { logprobs: { content: helloLogprobs.slice(1), refusal: null } }),
+      finishChunk('stop'),
     ]),
     body: {
       ...plain,
       choices: [
-        said({ content: 'Hi!', refusal: null }, 'stop', { logprobs: { content: helloLogprobs, refusal: null } }),
+        messageChoice({ content: 'Hi!', refusal: null }, 'stop', {
+          logprobs: { content: helloLogprobs, refusal: null },
+        }),
       ],
     },
     completeness: 'whole',
@@ -242,15 +255,15 @@ export const OPENAI: CorpusEntry[] = [
   {
     name: 'OpenAI: log probabilities of a refusal',
     stream: stream(head, [
-      says({ role: 'assistant', content: '', refusal: null }),
-      says({ refusal: 'No' }, { logprobs: { content: null, refusal: [token('No', -0.1)] } }),
-      says({ refusal: '.' }, { logprobs: { content: null, refusal: [token('.', -0.2)] } }),
-      ends('stop'),
+      deltaChunk({ role: 'assistant', content: '', refusal: null }),
+      deltaChunk({ refusal: 'No' }, { logprobs: { content: null, refusal: [token('No', -0.1)] } }),
+      deltaChunk({ refusal: '.' }, { logprobs: { content: null, refusal: [token('.', -0.2)] } }),
+      finishChunk('stop'),
     ]),
     body: {
       ...plain,
       choices: [
-        said({ content: '', refusal: 'No.' }, 'stop', {
+        messageChoice({ content: '', refusal: 'No.' }, 'stop', {
           logprobs: { content: null, refusal: [token('No', -0.1), token('.', -0.2)] },
         }),
       ],
@@ -268,19 +281,27 @@ export const OPENAI: CorpusEntry[] = [
           finish_reason: null,
         })),
       },
-      says({ content: 'Heads' }),
-      says({ content: 'Tails' }, { index: 1 }),
-      ends('stop', { index: 1 }),
-      says({ content: '!' }),
-      ends('stop'),
-      counts(usage),
+      deltaChunk({ content: 'Heads' }),
+      deltaChunk({ content: 'Tails' }, { index: 1 }),
+      finishChunk('stop', { index: 1 }),
+      deltaChunk({ content: '!' }),
+      finishChunk('stop'),
+      usageOnlyChunk(usage),
     ]),
-    body: { ...plain, choices: [said({ content: 'Heads!' }), said({ content: 'Tails' }, 'stop', { index: 1 })], usage },
+    body: {
+      ...plain,
+      choices: [messageChoice({ content: 'Heads!' }), messageChoice({ content: 'Tails' }, 'stop', { index: 1 })],
+      usage,
+    },
     completeness: 'whole',
   },
   {
     name: 'OpenAI: one of two choices without an end',
-    stream: stream(head, [says({ content: 'a' }), says({ content: 'b' }, { index: 1 }), ends('stop')]),
+    stream: stream(head, [
+      deltaChunk({ content: 'a' }),
+      deltaChunk({ content: 'b' }, { index: 1 }),
+      finishChunk('stop'),
+    ]),
     body: {
       ...plain,
       choices: [
@@ -293,18 +314,18 @@ export const OPENAI: CorpusEntry[] = [
   {
     name: 'OpenAI: audio, which ends with its expiry and no finish_reason',
     stream: stream(head, [
-      says({ role: 'assistant', content: null, refusal: null, audio: { id: 'audio_1', transcript: '' } }),
-      says({ audio: { transcript: 'Good ' } }),
-      says({ audio: { data: 'UklGRg==' } }),
-      says({ audio: { transcript: 'day.' } }),
-      says({ audio: { data: 'AAEC' } }),
-      says({ audio: { expires_at: 1_741_573_552 } }),
-      counts(usage),
+      deltaChunk({ role: 'assistant', content: null, refusal: null, audio: { id: 'audio_1', transcript: '' } }),
+      deltaChunk({ audio: { transcript: 'Good ' } }),
+      deltaChunk({ audio: { data: 'UklGRg==' } }),
+      deltaChunk({ audio: { transcript: 'day.' } }),
+      deltaChunk({ audio: { data: 'AAEC' } }),
+      deltaChunk({ audio: { expires_at: 1_741_573_552 } }),
+      usageOnlyChunk(usage),
     ]),
     body: {
       ...plain,
       choices: [
-        said({
+        messageChoice({
           content: null,
           refusal: null,
           audio: { id: 'audio_1', transcript: 'Good day.', data: 'UklGRg==AAEC', expires_at: 1_741_573_552 },
@@ -316,10 +337,12 @@ export const OPENAI: CorpusEntry[] = [
   },
   {
     name: 'OpenAI: audio cut before its expiry',
-    stream: stream(head, [says({ role: 'assistant', audio: { id: 'audio_1', data: 'AAEC', transcript: 'Go' } })]),
+    stream: stream(head, [deltaChunk({ role: 'assistant', audio: { id: 'audio_1', data: 'AAEC', transcript: 'Go' } })]),
     body: {
       ...plain,
-      choices: [said({ audio: { id: 'audio_1', data: 'AAEC', transcript: 'Go' } }, 'stop', { finish_reason: null })],
+      choices: [
+        messageChoice({ audio: { id: 'audio_1', data: 'AAEC', transcript: 'Go' } }, 'stop', { finish_reason: null }),
+      ],
     },
     completeness: 'unfinished_choice',
   },
@@ -327,14 +350,14 @@ export const OPENAI: CorpusEntry[] = [
     name: 'OpenAI: web search with citations',
     stream: stream(head, [
       opening,
-      says({ content: 'As one says' }),
-      says({ annotations: [citation] }),
-      says({ annotations: [citation] }),
-      ends('stop'),
+      deltaChunk({ content: 'As one says' }),
+      deltaChunk({ annotations: [citation] }),
+      deltaChunk({ annotations: [citation] }),
+      finishChunk('stop'),
     ]),
     body: {
       ...plain,
-      choices: [said({ content: 'As one says', refusal: null, annotations: [citation, citation] })],
+      choices: [messageChoice({ content: 'As one says', refusal: null, annotations: [citation, citation] })],
     },
     completeness: 'whole',
   },
@@ -342,70 +365,76 @@ export const OPENAI: CorpusEntry[] = [
     name: 'OpenAI: moderation results of their own chunk',
     stream: stream(head, [
       opening,
-      says({ content: 'Fine.' }),
-      ends('stop'),
+      deltaChunk({ content: 'Fine.' }),
+      finishChunk('stop'),
       { choices: [], moderation },
-      counts(usage),
+      usageOnlyChunk(usage),
     ]),
-    body: { ...plain, choices: [said({ content: 'Fine.', refusal: null })], moderation, usage },
+    body: { ...plain, choices: [messageChoice({ content: 'Fine.', refusal: null })], moderation, usage },
     completeness: 'whole',
   },
   {
     name: 'OpenAI: cut at the requested length',
-    stream: stream(head, [opening, says({ content: 'One two' }), ends('length')]),
-    body: { ...plain, choices: [said({ content: 'One two', refusal: null }, 'length')] },
+    stream: stream(head, [opening, deltaChunk({ content: 'One two' }), finishChunk('length')]),
+    body: { ...plain, choices: [messageChoice({ content: 'One two', refusal: null }, 'length')] },
     completeness: 'whole',
     clientSetOutputLimit: true,
   },
   {
     name: 'OpenAI: cut at the model’s own length',
-    stream: stream(head, [opening, says({ content: 'One two' }), ends('length')]),
-    body: { ...plain, choices: [said({ content: 'One two', refusal: null }, 'length')] },
+    stream: stream(head, [opening, deltaChunk({ content: 'One two' }), finishChunk('length')]),
+    body: { ...plain, choices: [messageChoice({ content: 'One two', refusal: null }, 'length')] },
     completeness: 'provider_length_limit',
   },
   {
     name: 'OpenAI: broken off by the content filter',
-    stream: stream(head, [opening, says({ content: 'Step one: ' }), ends('content_filter')]),
-    body: { ...plain, choices: [said({ content: 'Step one: ', refusal: null }, 'content_filter')] },
+    stream: stream(head, [opening, deltaChunk({ content: 'Step one: ' }), finishChunk('content_filter')]),
+    body: { ...plain, choices: [messageChoice({ content: 'Step one: ', refusal: null }, 'content_filter')] },
     completeness: 'content_filter',
   },
   {
     name: 'OpenAI: characters of one to four bytes, joined emoji, and an escaped lone surrogate',
     stream: stream(head, [
       opening,
-      says({ content: 'é漢👩‍👩‍👧' }),
-      says({ content: '🇳🇴 \ud83d' }),
-      says({ content: '\ude00\u0000' }),
-      ends('stop'),
+      deltaChunk({ content: 'é漢👩‍👩‍👧' }),
+      deltaChunk({ content: '🇳🇴 \ud83d' }),
+      deltaChunk({ content: '\ude00\u0000' }),
+      finishChunk('stop'),
     ]),
-    body: { ...plain, choices: [said({ content: 'é漢👩‍👩‍👧🇳🇴 😀\u0000', refusal: null })] },
+    body: { ...plain, choices: [messageChoice({ content: 'é漢👩‍👩‍👧🇳🇴 😀\u0000', refusal: null })] },
     completeness: 'whole',
   },
   {
     name: 'OpenAI: error in mid-stream',
-    stream: `${stream(head, [opening, says({ content: 'Half an ans' })], { done: false })}data: {"error":{"message":"The server had an error","type":"server_error","param":null,"code":null}}\n\n`,
+    stream: `${stream(head, [opening, deltaChunk({ content: 'Half an ans' })], { done: false })}data: {"error":{"message":"The server had an error","type":"server_error","param":null,"code":null}}\n\n`,
     plain: null,
-    body: { ...plain, choices: [said({ content: 'Half an ans', refusal: null }, 'stop', { finish_reason: null })] },
+    body: {
+      ...plain,
+      choices: [messageChoice({ content: 'Half an ans', refusal: null }, 'stop', { finish_reason: null })],
+    },
     completeness: 'error_in_stream',
     error: { message: 'The server had an error', type: 'server_error', param: null, code: null },
   },
   {
     name: 'OpenAI: connection cut in mid-stream',
-    stream: stream(head, [opening, says({ content: 'Half an ans' })], { done: false }),
-    body: { ...plain, choices: [said({ content: 'Half an ans', refusal: null }, 'stop', { finish_reason: null })] },
+    stream: stream(head, [opening, deltaChunk({ content: 'Half an ans' })], { done: false }),
+    body: {
+      ...plain,
+      choices: [messageChoice({ content: 'Half an ans', refusal: null }, 'stop', { finish_reason: null })],
+    },
     completeness: 'unfinished_choice',
   },
   {
     name: 'OpenAI: connection cut inside a chunk',
-    stream: `${stream(head, [opening, says({ content: 'Half' })], { done: false })}data: {"id":"chatcmpl-BqLr7x2","choices":[{"index":0,"delta":{"conte`,
+    stream: `${stream(head, [opening, deltaChunk({ content: 'Half' })], { done: false })}data: {"id":"chatcmpl-BqLr7x2","choices":[{"index":0,"delta":{"conte`,
     plain: null,
-    body: { ...plain, choices: [said({ content: 'Half', refusal: null }, 'stop', { finish_reason: null })] },
+    body: { ...plain, choices: [messageChoice({ content: 'Half', refusal: null }, 'stop', { finish_reason: null })] },
     completeness: 'malformed_chunk',
   },
   {
     name: 'OpenAI: complete, but without [DONE]',
-    stream: stream(head, [opening, says({ content: 'Bye.' }), ends('stop')], { done: false }),
-    body: { ...plain, choices: [said({ content: 'Bye.', refusal: null })] },
+    stream: stream(head, [opening, deltaChunk({ content: 'Bye.' }), finishChunk('stop')], { done: false }),
+    body: { ...plain, choices: [messageChoice({ content: 'Bye.', refusal: null })] },
     completeness: 'whole',
   },
 ]
@@ -432,7 +461,7 @@ export const OPENAI_LEGACY: CorpusEntry[] = [
       legacy(' is'),
       legacy(' a test.'),
       legacy('', { finish_reason: 'stop' }),
-      counts(usage),
+      usageOnlyChunk(usage),
     ]),
     body: {
       ...legacyTop,

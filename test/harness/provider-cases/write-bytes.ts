@@ -47,24 +47,24 @@ export function chatBody({ message = { content: 'Hi' }, finish = 'stop', usage =
   return JSON.stringify({ ...HEAD, object: 'chat.completion', choices, ...(usage === 'none' ? {} : { usage }) })
 }
 
-export function typed(...events: ({ type: string } & Fields)[]): string {
+export function typedEvents(...events: ({ type: string } & Fields)[]): string {
   return events.map(event => `event: ${event.type}\n${frame(event)}`).join('')
 }
 
 export function messageStart(usage: unknown): string {
   const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-haiku-4-5', content: [] }
-  return typed({ type: 'message_start', message: { ...message, stop_reason: null, stop_sequence: null, usage } })
+  return typedEvents({ type: 'message_start', message: { ...message, stop_reason: null, stop_sequence: null, usage } })
 }
 
-export const MESSAGE_TEXT = typed(
+export const MESSAGE_TEXT = typedEvents(
   { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
   { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } },
   { type: 'content_block_stop', index: 0 },
 )
-export const MESSAGE_STOP = typed({ type: 'message_stop' })
+export const MESSAGE_STOP = typedEvents({ type: 'message_stop' })
 
 export function messageDelta(stop_reason: string | null, usage: unknown): string {
-  return typed({ type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage })
+  return typedEvents({ type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage })
 }
 
 export function messageBody(content: Fields[], stop_reason: string | null, usage: unknown): string {
@@ -79,7 +79,7 @@ export const plain = (body: string, contentType: string | null = JSON_TYPE): { p
   return { plain: { status: 200, contentType, body } }
 }
 /** The same response in both modes. */
-export const both = (content: ChatContent) => ({ ...streamed(chatStream(content)), ...plain(chatBody(content)) })
+export const inBothModes = (content: ChatContent) => ({ ...streamed(chatStream(content)), ...plain(chatBody(content)) })
 
 export interface CaseOptions {
   project?: Project

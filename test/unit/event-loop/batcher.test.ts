@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createBatcher } from '../../../src/event-loop/batcher.ts'
-import { turn } from '../../harness/event-loop.ts'
+import { eventLoopTick } from '../../harness/event-loop.ts'
 import { blockMs, passMs, useTestClock } from '../../harness/test-clock.ts'
 
 /** A batcher whose batches complete when the test ends them. */
@@ -22,13 +22,13 @@ useTestClock()
 test('items that arrive while a batch is in flight go into the next', async () => {
   const { add, batches, items } = open(undefined)
   const results = [1, 2, 3, 4].map(add)
-  await turn()
+  await eventLoopTick()
   expect(items()).toEqual([[1, 2, 3]])
   results.push(add(5))
-  await turn()
+  await eventLoopTick()
   expect(items()).toHaveLength(1)
   batches[0]?.end()
-  await turn()
+  await eventLoopTick()
   expect(items()).toEqual([
     [1, 2, 3],
     [4, 5],
@@ -40,13 +40,13 @@ test('items that arrive while a batch is in flight go into the next', async () =
 test('runs at most the given number of batches at once', async () => {
   const { add, batches, items } = open(2)
   const results = [1, 2, 3, 4, 5, 6, 7].map(add)
-  await turn()
+  await eventLoopTick()
   expect(items()).toEqual([
     [1, 2, 3],
     [4, 5, 6],
   ])
   batches[1]?.end()
-  await turn()
+  await eventLoopTick()
   expect(items()[2]).toEqual([7])
   batches[0]?.end()
   batches[2]?.end()
@@ -57,19 +57,19 @@ test('a batch includes items that arrive within a moment', async () => {
   const coming: (() => void)[] = []
   const { add, batches, items } = open(undefined, () => new Promise<void>(resolve => coming.push(resolve)))
   const results = [add(1)]
-  await turn()
+  await eventLoopTick()
   expect(items()).toEqual([])
   coming[0]?.()
   results.push(add(2))
-  await turn()
-  await turn()
+  await eventLoopTick()
+  await eventLoopTick()
   expect(items()).toEqual([[1, 2]])
   results.push(add(3))
   batches[0]?.end()
-  await turn()
+  await eventLoopTick()
   coming[1]?.()
-  await turn()
-  await turn()
+  await eventLoopTick()
+  await eventLoopTick()
   expect(items()).toEqual([[1, 2], [3]])
   batches[1]?.end()
   expect(await Promise.all(results)).toEqual([2, 4, 6])
@@ -156,7 +156,7 @@ test('waits for a late result: the limit counts from the last result and from wh
   expect(await Promise.all(inTurn)).toEqual([1, 2])
 
   const starved = add(3)
-  await turn()
+  await eventLoopTick()
   blockMs(300)
   await passMs(1_000)
   await passMs(200)
@@ -178,9 +178,9 @@ test('background items wait for more items unless a batch is full', async () => 
     createTimeoutError: () => new Error('too late'),
   })
   const first = add(1)
-  await turn()
+  await eventLoopTick()
   const second = add(2)
-  await turn()
+  await eventLoopTick()
   expect(batches).toEqual([])
   lingering.resolve()
   expect(await Promise.all([first, second])).toEqual([1, 2])

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { limitConcurrency } from '../../../src/event-loop/limit-concurrency.ts'
-import { turn } from '../../harness/event-loop.ts'
+import { eventLoopTick } from '../../harness/event-loop.ts'
 
 test('runs at most the given number at once, and all in order', async () => {
   const inTurn = limitConcurrency(2, 10)
@@ -11,7 +11,7 @@ test('runs at most the given number at once, and all in order', async () => {
     Array.from({ length: 7 }, (_, at) =>
       inTurn(async () => {
         most = Math.max(most, ++running)
-        await turn()
+        await eventLoopTick()
         running--
         done.push(at)
       }),

@@ -10,7 +10,7 @@ import {
   unreachableError,
 } from '../../../src/providers/upstream-failure.ts'
 import { readRetryAfter, withRetries } from '../../../src/providers/with-retries.ts'
-import { turn } from '../../harness/event-loop.ts'
+import { eventLoopTick } from '../../harness/event-loop.ts'
 
 type Step =
   | Error
@@ -168,7 +168,7 @@ describe('delay between attempts', () => {
     const { provider, ask } = scripted({ status: 503, headers: { 'retry-after': '4' } })
     const asked = withRetries(provider, eager).send(request({ signal: leaving.signal }))
     await vi.waitFor(() => expect(ask).toHaveBeenCalledTimes(1))
-    await turn()
+    await eventLoopTick()
     leaving.abort(new Error('gone'))
     await expect(asked).rejects.toThrow('gone')
     expect(ask).toHaveBeenCalledTimes(1)

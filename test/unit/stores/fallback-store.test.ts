@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest'
 import { createFallbackStore, type FallbackStore } from '../../../src/stores/fallback-store.ts'
 import type { CountResult, FastStore } from '../../../src/stores/fast-store.ts'
 import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
-import { turn } from '../../harness/event-loop.ts'
+import { eventLoopTick } from '../../harness/event-loop.ts'
 import { passMs, useTestClock } from '../../harness/test-clock.ts'
 
 type Mood = 'well' | 'failing' | 'hanging' | 'late'
@@ -128,7 +128,7 @@ test('refunds a count that the store makes too late, because the request was cou
   become('well')
   thaw()
   // The late call counts one, and the guard uncounts it before the store is read again.
-  await turn()
+  await eventLoopTick()
   expect(calls()).toBe(3)
   expect(await countInside()).toBe(1)
 })

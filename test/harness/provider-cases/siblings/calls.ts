@@ -2,16 +2,16 @@
 import type { Call } from '../../outcomes/outcome.ts'
 import type { Expected, ProviderCase } from '../case.ts'
 import {
-  both,
   chatBody,
   chatStream,
+  inBothModes,
   MESSAGE_STOP,
   messageDelta,
   messageStart,
   plain,
   siblingCase,
   streamed,
-  typed,
+  typedEvents,
 } from '../write-bytes.ts'
 
 type Fields = Record<string, unknown>
@@ -236,7 +236,7 @@ export const CALLS: readonly ProviderCase[] = [
     'call-one-id-three',
     'three calls with one id',
     {
-      ...both({
+      ...inBothModes({
         deltas: ['a', 'b', 'c'].map((name, index) => ({
           tool_calls: [{ index, ...call('call_0', 'run', `{"command":"${name}"}`) }],
         })),
@@ -255,7 +255,7 @@ export const CALLS: readonly ProviderCase[] = [
     'input within content_block_start, own Anthropic key',
     streamed(
       messageStart({ input_tokens: 1000, output_tokens: 1 }) +
-        typed(
+        typedEvents(
           {
             type: 'content_block_start',
             index: 0,

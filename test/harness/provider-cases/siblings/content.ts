@@ -1,6 +1,6 @@
 /** Output other than text: in the client's response, encoded in its opaque state, or reported as omitted. */
 import type { Expected, ProviderCase } from '../case.ts'
-import { both, chatStream, siblingCase, streamed } from '../write-bytes.ts'
+import { chatStream, inBothModes, siblingCase, streamed } from '../write-bytes.ts'
 
 type Fields = Record<string, unknown>
 
@@ -8,7 +8,7 @@ const WHOLE: Expected = { text: 'Hi', end: 'stop' }
 const PICTURE = `data:image/png;base64,${'Zm9v'.repeat(8)}`
 
 const messageCase = (id: string, what: string, message: Fields, expected: Expected) =>
-  siblingCase(`content-${id}`, what, both({ deltas: [message], message }), { ...WHOLE, ...expected })
+  siblingCase(`content-${id}`, what, inBothModes({ deltas: [message], message }), { ...WHOLE, ...expected })
 
 export const CONTENT: readonly ProviderCase[] = [
   messageCase(
@@ -92,7 +92,7 @@ export const CONTENT: readonly ProviderCase[] = [
     'content-images-alone',
     'pictures and no text are an answer',
     {
-      ...both({
+      ...inBothModes({
         deltas: [{ images: [{ type: 'image_url', image_url: { url: PICTURE }, index: 0 }] }],
         message: { content: '', images: [{ type: 'image_url', image_url: { url: PICTURE }, index: 0 }] },
       }),
@@ -139,7 +139,7 @@ export const CONTENT: readonly ProviderCase[] = [
     'content-refusal',
     'a refusal',
     {
-      ...both({
+      ...inBothModes({
         deltas: [{ refusal: 'I will not say it.' }],
         message: { content: null, refusal: 'I will not say it.' },
       }),

@@ -1,12 +1,12 @@
 /** Responses that failed, were cut or were filtered, and complete responses that look like these. */
 import type { Expected, ProviderCase } from '../case.ts'
 import {
-  both,
   COST,
   chatStream,
   chunk,
   DONE,
   frame,
+  inBothModes,
   MESSAGE_STOP,
   MESSAGE_TEXT,
   messageBody,
@@ -16,7 +16,7 @@ import {
   ROLE,
   siblingCase,
   streamed,
-  typed,
+  typedEvents,
   USAGE,
   usageChunk,
 } from '../write-bytes.ts'
@@ -27,7 +27,7 @@ const FAILED_LATE: Expected = { ...FAILED, minCost: 1e-9 }
 const COUNTED = { input_tokens: 1000, output_tokens: 100 }
 
 const ends = (words: string[], expected: Expected) =>
-  words.map(finish => siblingCase(`end-${finish}`, `finish_reason ${finish}`, both({ finish }), expected))
+  words.map(finish => siblingCase(`end-${finish}`, `finish_reason ${finish}`, inBothModes({ finish }), expected))
 
 const LATE_ERRORS: Record<string, string> = {
   'a text': frame({ error: 'model runner has stopped' }),
@@ -101,7 +101,7 @@ const ofClaude: ProviderCase[] = [
     streamed(
       messageStart(COUNTED) +
         MESSAGE_TEXT +
-        typed({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
+        typedEvents({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
     ),
     { ...FAILED, minCost: 0.001 },
     { project: 'ant' },
@@ -133,7 +133,7 @@ export const ENDS: readonly ProviderCase[] = [
       },
     ),
   ),
-  siblingCase('failed-counted', 'finish_reason error beside a usage', both({ finish: 'error' }), {
+  siblingCase('failed-counted', 'finish_reason error beside a usage', inBothModes({ finish: 'error' }), {
     ...FAILED,
     minCost: COST,
   }),
@@ -183,7 +183,11 @@ export const ENDS: readonly ProviderCase[] = [
     'empty-answer',
     'no word, and no token counted, is an answer',
     {
-      ...both({ deltas: [], message: { content: '' }, usage: { ...USAGE, completion_tokens: 0, total_tokens: 1000 } }),
+      ...inBothModes({
+        deltas: [],
+        message: { content: '' },
+        usage: { ...USAGE, completion_tokens: 0, total_tokens: 1000 },
+      }),
     },
     { text: '', end: 'stop', store: false, noFail: true },
   ),
@@ -191,7 +195,7 @@ export const ENDS: readonly ProviderCase[] = [
     'thought-to-the-limit',
     'nothing but reasoning, up to the limit',
     {
-      ...both({
+      ...inBothModes({
         deltas: [{ reasoning_content: 'Hm.' }],
         message: { content: '', reasoning_content: 'Hm.' },
         finish: 'length',
@@ -203,18 +207,18 @@ export const ENDS: readonly ProviderCase[] = [
     'filtered-to-nothing',
     'nothing but a filter',
     {
-      ...both({ deltas: [], message: { content: '' }, finish: 'content_filter' }),
+      ...inBothModes({ deltas: [], message: { content: '' }, finish: 'content_filter' }),
     },
     { text: '', end: 'filter', store: false },
   ),
-  siblingCase('full-context', 'a length finish far below the limit of max_tokens', both({ finish: 'length' }), {
+  siblingCase('full-context', 'a length finish far below the limit of max_tokens', inBothModes({ finish: 'length' }), {
     'messages/streamed': { text: 'Hi', end: 'length', store: false },
     'messages/plain': { text: 'Hi', end: 'length', store: false },
   }),
   siblingCase(
     'full-context-chat',
     'the same at chat',
-    both({ finish: 'length' }),
+    inBothModes({ finish: 'length' }),
     {
       'chat/streamed': { text: 'Hi', end: 'length', store: false },
       'chat/plain': { text: 'Hi', end: 'length', store: false },
@@ -224,7 +228,7 @@ export const ENDS: readonly ProviderCase[] = [
   siblingCase(
     'full-context-responses',
     'the same at responses',
-    both({ finish: 'length' }),
+    inBothModes({ finish: 'length' }),
     {
       'responses/streamed': { text: 'Hi', end: 'length', store: false },
       'responses/plain': { text: 'Hi', end: 'length', store: false },
@@ -234,7 +238,7 @@ export const ENDS: readonly ProviderCase[] = [
   siblingCase(
     'limit-reached',
     'a length finish at the limit of the client',
-    both({ finish: 'length' }),
+    inBothModes({ finish: 'length' }),
     {
       'chat/streamed': { text: 'Hi', end: 'length', store: true },
       'chat/plain': { text: 'Hi', end: 'length', store: true },

@@ -1,11 +1,11 @@
 /** Bodies that are not responses. Each is an error at every endpoint, and only reported usage is charged. */
 import type { Expected, ProviderCase } from '../case.ts'
 import {
-  both,
   chatBody,
   chunk,
   DONE,
   frame,
+  inBothModes,
   JSON_TYPE,
   MESSAGE_STOP,
   messageDelta,
@@ -15,7 +15,7 @@ import {
   STREAM,
   siblingCase,
   streamed,
-  typed,
+  typedEvents,
   USAGE,
 } from '../write-bytes.ts'
 
@@ -92,19 +92,19 @@ export const FAILURES: readonly ProviderCase[] = [
   siblingCase(
     'nothing-shown',
     'output tokens with nothing to show',
-    both({ deltas: [], message: { content: '' } }),
+    inBothModes({ deltas: [], message: { content: '' } }),
     FAILED,
   ),
   siblingCase(
     'nothing-shown-null',
     'the same with content null',
-    both({ deltas: [{ content: null }], message: { content: null } }),
+    inBothModes({ deltas: [{ content: null }], message: { content: null } }),
     FAILED,
   ),
   siblingCase(
     'nothing-shown-parts',
     'the same with no parts',
-    both({ deltas: [{ content: [] }], message: { content: [] } }),
+    inBothModes({ deltas: [{ content: [] }], message: { content: [] } }),
     FAILED,
   ),
   siblingCase('cut-json-late', 'JSON that is cut within its text', plain(chatBody({}).slice(0, -60)), FAILED),
@@ -118,7 +118,7 @@ export const FAILURES: readonly ProviderCase[] = [
     'claude-error-first',
     'overloaded_error first, own Anthropic key',
     {
-      ...streamed(typed({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })),
+      ...streamed(typedEvents({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })),
       ...plain(JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })),
     },
     NOTHING,
@@ -151,7 +151,7 @@ export const FAILURES: readonly ProviderCase[] = [
     'responses-cut',
     'cut after response.created, own OpenAI key',
     streamed(
-      typed({
+      typedEvents({
         type: 'response.created',
         sequence_number: 0,
         response: {

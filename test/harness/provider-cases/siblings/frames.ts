@@ -18,7 +18,7 @@ import {
   STREAM,
   siblingCase,
   streamed,
-  typed,
+  typedEvents,
   USAGE,
   usageChunk,
 } from '../write-bytes.ts'
@@ -151,7 +151,7 @@ export const FRAMES: readonly ProviderCase[] = [
   siblingCase(
     'claude-unknown-event',
     'an unknown event, own Anthropic key',
-    streamed(MESSAGE.replace(MESSAGE_STOP, typed({ type: 'weather_report', sky: 'blue' }) + MESSAGE_STOP)),
+    streamed(MESSAGE.replace(MESSAGE_STOP, typedEvents({ type: 'weather_report', sky: 'blue' }) + MESSAGE_STOP)),
     { text: 'Hi', end: 'stop' },
     { project: 'ant' },
   ),

@@ -3,10 +3,10 @@
 import type { Expected, ProviderCase } from '../case.ts'
 import type { CaseOptions } from '../write-bytes.ts'
 import {
-  both,
   COST,
   chunk,
   DONE,
+  inBothModes,
   MESSAGE_STOP,
   MESSAGE_TEXT,
   messageBody,
@@ -26,7 +26,7 @@ const COUNTED: Expected = { ...WHOLE, p: 1000, c: 100, cost: COST }
 const UNKNOWN: Expected = { ...WHOLE, minCost: 1e-9 }
 
 const counts = (id: string, usage: unknown, expected: Expected, options?: CaseOptions) =>
-  siblingCase(`usage-${id}`, JSON.stringify(usage), both({ usage }), expected, options)
+  siblingCase(`usage-${id}`, JSON.stringify(usage), inBothModes({ usage }), expected, options)
 
 const inChunks = (id: string, what: string, ...chunks: string[]) =>
   siblingCase(`usage-${id}`, what, streamed(ROLE + chunks.join('') + DONE), COUNTED)
@@ -102,9 +102,13 @@ export const USAGES: readonly ProviderCase[] = [
       cost: 0.021,
     },
   ),
-  siblingCase('usage-none', 'none at all', both({ usage: 'none' }), UNKNOWN),
-  siblingCase('usage-none-oai', 'none at all, own OpenAI key', both({ usage: 'none' }), UNKNOWN, { project: 'oai' }),
-  siblingCase('usage-none-groq', 'none at all, own Groq key', both({ usage: 'none' }), UNKNOWN, { project: 'groq' }),
+  siblingCase('usage-none', 'none at all', inBothModes({ usage: 'none' }), UNKNOWN),
+  siblingCase('usage-none-oai', 'none at all, own OpenAI key', inBothModes({ usage: 'none' }), UNKNOWN, {
+    project: 'oai',
+  }),
+  siblingCase('usage-none-groq', 'none at all, own Groq key', inBothModes({ usage: 'none' }), UNKNOWN, {
+    project: 'groq',
+  }),
   inChunks(
     'later-nulls',
     'nulls in a later chunk',

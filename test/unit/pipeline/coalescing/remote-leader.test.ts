@@ -10,7 +10,7 @@ import {
 import { RemoteLeader } from '../../../../src/pipeline/coalescing/remote-leader.ts'
 import { SharedCall, type Subscriber } from '../../../../src/pipeline/coalescing/shared-call.ts'
 import type { ProcessBus } from '../../../../src/stores/redis/process-bus.ts'
-import { hasSettled, turn } from '../../../harness/event-loop.ts'
+import { eventLoopTick, hasSettled } from '../../../harness/event-loop.ts'
 
 /** Follows a call whose leader is played by the test. Records the messages that the follower sends. */
 function followCall() {
@@ -117,7 +117,7 @@ test('acknowledges what the followers here have read, again at each heartbeat', 
   const { sent, say, sayEvent } = followCall()
   say(MESSAGE_KINDS.streamStarted)
   sayEvent(1)
-  await turn()
+  await eventLoopTick()
   say(MESSAGE_KINDS.heartbeat, 2)
   const taken = sent.filter(({ kind }) => kind === MESSAGE_KINDS.acknowledge)
   expect(taken.map(({ number }) => number)).toEqual([2, 2])

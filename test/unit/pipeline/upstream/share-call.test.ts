@@ -9,7 +9,7 @@ import type {
   RequestContext,
 } from '../../../../src/pipeline/context/request-context.ts'
 import { executeOperation } from '../../../../src/pipeline/upstream/share-call.ts'
-import { turn } from '../../../harness/event-loop.ts'
+import { eventLoopTick } from '../../../harness/event-loop.ts'
 import { freeRecorder } from '../../../harness/free-recorder.ts'
 
 const NO_FACTS = readBodyFacts({})
@@ -54,7 +54,7 @@ async function followTwo(first: CallFailure, next?: CallFailure): Promise<Attemp
   const joined = await second
   if (!next) joined?.subscriber.leave()
   // By now, the other request has joined the call.
-  await turn()
+  await eventLoopTick()
   if (next) joined?.call.settle({ kind: 'notShareable', failure: next })
   return followed
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { createSessionLock } from '../../../../src/postgres/embedded/session-lock.ts'
-import { turn } from '../../../harness/event-loop.ts'
+import { eventLoopTick } from '../../../harness/event-loop.ts'
 
 describe('a lock', () => {
   test('is granted to one session at a time, in order', async () => {
@@ -10,7 +10,7 @@ describe('a lock', () => {
     const others = ['a', 'b', 'c'].map(async name => {
       const endOther = await turns.acquire({ limitMs: 1_000 })
       order.push(name)
-      await turn()
+      await eventLoopTick()
       order.push(`${name} ended`)
       endOther()
     })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { StreamMemory } from '../../../../../src/event-loop/stream-memory.ts'
 import { MAX_CACHED_AUDIO_BYTES } from '../../../../../src/pipeline/endpoints/pass-through/cached-response.ts'
 import { relayCacheableAudio } from '../../../../../src/pipeline/endpoints/pass-through/relay-audio.ts'
-import { turn } from '../../../../harness/event-loop.ts'
+import { eventLoopTick } from '../../../../harness/event-loop.ts'
 
 /** Relays an upstream body that delivers these parts as they are read, and records the callbacks. */
 function relay(parts: Uint8Array[], ending: 'end' | 'break' = 'end') {
@@ -84,7 +84,7 @@ describe('audio that is too long to store', () => {
 
   test('is read no further than its client reads it', async () => {
     const { client, ended, told, readParts } = relay(long())
-    for (let n = 0; n < 20; n++) await turn()
+    for (let n = 0; n < 20; n++) await eventLoopTick()
     expect(readParts()).toBe(5)
     await client.cancel()
     expect(await ended).toMatchObject({ name: 'ClientDisconnected' })
