@@ -47,7 +47,7 @@ export async function fillDatabase(url: string, growth: Growth): Promise<void> {
     await into.runScript(`
       set local statement_timeout = 0;
       set local synchronous_commit = off;
-      -- In the order of their times, as they come: out of it, most of the work would be the indexes'.
+      -- Inserted in the order of time, as in production. In random order, index updates would dominate.
       insert into usage_records (recorded_at, request_id, project_id, key_id, endpoint, model, provider, cache_result, status, streamed,
         prompt_tokens, cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms)
       select m.start + (now() - m.start) * ((${part * records} + n) / ${PARTS * records}::float8), gen_random_uuid()::text,

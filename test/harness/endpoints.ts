@@ -33,11 +33,11 @@ function sound(n: number, seconds: number): string {
 export function sendToEndpoint(
   to: ServerAddress,
   key: string,
-  door: EndpointCase,
+  endpoint: EndpointCase,
   n: number,
   inputFile: string,
 ): Promise<Response> {
-  return postJsonOrForm(to, key, door.path, door.body(n, inputFile))
+  return postJsonOrForm(to, key, endpoint.path, endpoint.body(n, inputFile))
 }
 
 /** Sends a body with a file as a form, every other body as JSON. */
