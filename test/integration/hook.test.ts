@@ -634,6 +634,6 @@ async function policies({ proxy }: Setup): Promise<unknown[]> {
   return rows.map(({ policy }) => policy)
 }
 
-function waitForResponseCheck({ asked }: TestHook): Promise<number> {
-  return waitUntil('the hook checks the response', () => asked.some(({ type }) => type === 'after'))
+function waitForResponseCheck({ requests }: TestHook): Promise<number> {
+  return waitUntil('the hook checks the response', () => requests.some(({ type }) => type === 'after'))
 }
