@@ -1,4 +1,4 @@
-/** Reads the list of mutations in `mutations.txt`, whose header describes the format. */
+/** Reads the list of mutations in `test/fixtures/mutations.txt`, whose header describes the format. */
 import { readFileSync } from 'node:fs'
 
 export interface Mutation {
@@ -11,7 +11,7 @@ export interface Mutation {
   test?: string
 }
 
-export const MUTATIONS = readMutations(readFileSync(new URL('./mutations.txt', import.meta.url), 'utf8'))
+export const MUTATIONS = readMutations(readFileSync(new URL('../test/fixtures/mutations.txt', import.meta.url), 'utf8'))
 
 function readMutations(text: string): readonly Mutation[] {
   const mutations: Mutation[] = []
