@@ -121,7 +121,7 @@ describeBackends('budgets', backend => {
         expect([retryAfter, shouldRetry]).toEqual(['5', undefined])
         expect(Number(headers.get('x-proxy-budget-remaining-usd'))).toBeLessThan(most)
       }
-      await others.settle()
+      await Promise.all([impatient.settle(), others.settle()])
       const { spent = 0, ...rest } = (await standOf(budget)) ?? {}
       expect(spent).toBeCloseTo(await recordedUsd(), 9)
       expect(rest).toEqual({ reserved: 0, held: 0 })
