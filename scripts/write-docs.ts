@@ -84,7 +84,9 @@ function writeVendorList(): string {
 }
 
 function writeVendorAddresses(): string {
-  return VENDORS.map(({ name, base_url }) => `${baseUrlVariableOf(name)}=${base_url}`).join('\n')
+  return VENDORS.map(({ name, base_url }) =>
+    base_url === null ? `# ${baseUrlVariableOf(name)}=` : `${baseUrlVariableOf(name)}=${base_url}`,
+  ).join('\n')
 }
 
 function writeReasons(): string {

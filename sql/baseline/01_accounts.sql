@@ -169,39 +169,75 @@ comment on column api_keys.session_id is 'For a key of the dashboard''s Playgrou
 
 create table vendors (
     name text primary key
-        check (name ~ '^[a-z][a-z0-9]{0,30}$'),
+        check (name ~ '^[a-z][a-z0-9-]{0,30}$'),
     title text not null,
-    base_url text not null
-        check (base_url ~ '^https://'),
-    format text not null
+    base_url text
+        check (base_url ~ '^https?://[^/?#@\s]+(/[^?#\s]*)?$'),
+    format text not null default 'openai'
         check (format in ('openai', 'anthropic')),
-    endpoints text[] not null,
-    passes text[],
-    keeps text[] not null,
-    headers text[] not null,
-    model_names text not null,
-    prefixes_models boolean not null,
-    makes_models boolean not null,
-    client_agent text,
-    place integer not null,
+    endpoints text[] not null default '{chat}'
+        check (endpoints <@ array['chat', 'completions', 'embeddings', 'responses', 'messages'] and cardinality(endpoints) > 0),
+    path_template text not null default '{path}'
+        check (path_template ~ '^(/([\w.~-]+|\{model\}))*\{path\}$'),
+    key_location text
+        check (key_location ~ '^(bearer|none|(header|query):[A-Za-z][A-Za-z0-9_-]*)$'),
+    query_parameters jsonb not null default '{}'
+        check (
+            jsonb_typeof(query_parameters) = 'object'
+            and not jsonb_path_exists(query_parameters, '$.* ? (@.type() != "string")')
+        ),
+    sent_headers jsonb not null default '{}'
+        check (
+            jsonb_typeof(sent_headers) = 'object'
+            and not jsonb_path_exists(sent_headers, '$.* ? (@.type() != "string" || !(@ like_regex "^[ -~]*$"))')
+            and not jsonb_path_exists(sent_headers, '$.keyvalue() ? (!(@.key like_regex "^[A-Za-z][A-Za-z0-9-]*$"))')
+        ),
+    allows_private_address boolean not null default false,
+    accepts_stream_options boolean not null default true,
     output_limits text[]
-        check (output_limits <@ array['max_tokens', 'max_completion_tokens'] and cardinality(output_limits) > 0)
+        check (output_limits <@ array['max_tokens', 'max_completion_tokens'] and cardinality(output_limits) > 0),
+    honours_output_limit boolean not null default true,
+    passes text[] default '{}',
+    keeps text[] not null default '{}'
+        check (keeps <@ array['files', 'batches', 'message_batches', 'anthropic_files']),
+    headers text[] not null default '{}',
+    model_names text,
+    prefixes_models boolean not null default false,
+    makes_models boolean not null default false,
+    client_agent text,
+    price_sources text[] not null default '{}',
+    place integer not null default 1000,
+    constraint vendors_address_check check (
+        allows_private_address
+        or (
+            base_url ~ '^https:'
+            and base_url !~* '^https://(localhost|[^/:]+\.(local|internal|localhost)|(0|10|127|169\.254|192\.168|172\.(1[6-9]|2\d|3[01]))\.[\d.]+|\[[^/]*)(:\d+)?(/|$)'
+        )
+    )
 );
 
-comment on table vendors is 'The providers for which projects can have keys of their own; rows of sql/seed.';
-comment on column vendors.name is 'As in X-Proxy-Provider, and in capitals in the setting of its base address: OPENAI_BASE_URL.';
+comment on table vendors is 'The providers for which projects can have keys of their own. All columns but name, title and base_url have defaults.';
+comment on column vendors.name is 'As in X-Proxy-Provider, and in capitals, _ for each dash, in the setting of its base address: OPENAI_BASE_URL.';
 comment on column vendors.title is 'The display name.';
-comment on column vendors.base_url is 'The base URL before /chat/completions, in OpenAI''s format.';
-comment on column vendors.format is 'The API format and the header of the key: openai with a Bearer token, anthropic with x-api-key.';
+comment on column vendors.base_url is 'The base URL before /chat/completions, in OpenAI''s format. Null: each installation has its own, which the setting of its base address contains.';
+comment on column vendors.format is 'The API format: openai or anthropic.';
 comment on column vendors.endpoints is 'The endpoints it has: chat, completions, embeddings, responses, messages. Requests to other chat endpoints are translated.';
+comment on column vendors.path_template is 'What follows base_url, with the format openai: {path} is an endpoint''s path such as /chat/completions, {model} the name of the requested model. Azure''s deployments: /deployments/{model}{path}.';
+comment on column vendors.key_location is 'Where requests contain the key: bearer, none, header:<name> or query:<name>. Null: bearer with the format openai, header:x-api-key with anthropic.';
+comment on column vendors.query_parameters is 'Query parameters of each request, such as {"api-version": "2024-10-21"}.';
+comment on column vendors.sent_headers is 'Headers of each request. They replace the client''s.';
+comment on column vendors.allows_private_address is 'Whether base_url may begin with http:// or name a host of a private network. A name is not resolved.';
+comment on column vendors.accepts_stream_options is 'Whether it accepts stream_options. If not, the field is omitted, and streams must report usage without it.';
+comment on column vendors.output_limits is 'The fields in which it accepts the limit of a chat response: max_tokens, max_completion_tokens; the preferred one first. A limit in another field is renamed. Null: not known; then both are sent.';
+comment on column vendors.honours_output_limit is 'Whether its responses keep that limit. If not, budgets reserve each model''s longest response, as for a model whose exceeded_limit_at is set.';
 comment on column vendors.passes is 'Prefixes of its other paths, such as /audio/; null: any.';
 comment on column vendors.keeps is 'The collections of objects that it stores for projects: files, batches, message_batches, anthropic_files.';
-comment on column vendors.headers is 'Headers of clients that it documents; they are forwarded.';
-comment on column vendors.model_names is 'A regular expression for the native names of its models.';
+comment on column vendors.headers is 'Headers of clients that it documents, in lower case; they are forwarded.';
+comment on column vendors.model_names is 'A regular expression for native names of its models that no other vendor has. Null: none; then <name>/<model> reaches any of its models.';
 comment on column vendors.prefixes_models is 'Whether the names of some of its models begin with its own, such as groq/compound.';
 comment on column vendors.makes_models is 'Whether aggregators name models after it.';
 comment on column vendors.client_agent is 'A regular expression for the user agent of its own clients; null: it has none.';
-comment on column vendors.output_limits is 'The fields in which it accepts the limit of a chat response: max_tokens, max_completion_tokens; the preferred one first. A limit in another field is renamed. Null: not known; then both are sent.';
+comment on column vendors.price_sources is 'Its names in the published price tables of LiteLLM and models.dev, besides its own.';
 comment on column vendors.place is 'The order of preference where two vendors have a native model of the same name.';
 
 create table provider_keys (

@@ -14,16 +14,21 @@ export interface PublishedPrice {
   output_usd_per_million: number
 }
 
-/** Parses the prices of these providers. Throws when the table has another format, or no price of these providers. */
-export function parsePublishedPrices(table: unknown, providers: readonly string[]): PublishedPrice[] {
+/** Vendors by their names in the tables. */
+export type PriceSources = ReadonlyMap<string, string>
+
+/** Parses the prices of these vendors. Throws when the table has another format, or no price of these vendors. */
+export function parsePublishedPrices(table: unknown, sources: PriceSources): PublishedPrice[] {
   if (!isJsonObject(table)) throw new Error('price table must be a JSON object')
   const entries = Object.entries(table).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1]))
   const isLiteLlm = entries.some(([, entry]) => typeof entry.litellm_provider === 'string')
   const prices = isLiteLlm
-    ? entries.flatMap(([name, entry]) => readLiteLlm(name, entry, providers))
-    : entries.flatMap(([provider, { models }]) => (providers.includes(provider) ? readModelsDev(provider, models) : []))
+    ? entries.flatMap(([name, entry]) => readLiteLlm(name, entry, sources))
+    : entries.flatMap(([source, { models }]) => readModelsDev(sources.get(source), models))
   if (prices.length > 0) return prices
-  throw new Error(`price table has no price of ${providers.join(', ')} in the format of LiteLLM or models.dev`)
+  throw new Error(
+    `price table has no price of ${[...new Set(sources.values())].join(', ')} in the format of LiteLLM or models.dev`,
+  )
 }
 
 const LITELLM_KINDS: Readonly<Record<string, 'chat' | 'embedding'>> = {
@@ -34,11 +39,13 @@ const LITELLM_KINDS: Readonly<Record<string, 'chat' | 'embedding'>> = {
 /** Matches `input_cost_per_token` and its condition. */
 const LITELLM_INPUT = /^input_cost_per_token((?:_above_(\d+)k_tokens)?(?:_(flex|priority))?)$/
 
-function readLiteLlm(name: string, entry: JsonObject, providers: readonly string[]): PublishedPrice[] {
-  const { litellm_provider: provider, mode } = entry
+function readLiteLlm(name: string, entry: JsonObject, sources: PriceSources): PublishedPrice[] {
+  const { litellm_provider, mode } = entry
+  const source = asString(litellm_provider)
+  const provider = sources.get(source)
   const kind = LITELLM_KINDS[asString(mode)]
-  if (typeof provider !== 'string' || !providers.includes(provider) || kind === undefined) return []
-  const model = name.startsWith(`${provider}/`) ? name.slice(provider.length + 1) : name
+  if (provider === undefined || kind === undefined) return []
+  const model = name.startsWith(`${source}/`) ? name.slice(source.length + 1) : name
   return Object.keys(entry).flatMap(key => {
     const [, condition = '', thousands, tier] = LITELLM_INPUT.exec(key) ?? []
     const input = perMillion(entry[key])
@@ -64,8 +71,8 @@ function perMillion(value: unknown): number | null {
   return typeof value === 'number' && value >= 0 ? Number((value * 1e6).toPrecision(9)) : null
 }
 
-function readModelsDev(provider: string, models: unknown): PublishedPrice[] {
-  if (!isJsonObject(models)) return []
+function readModelsDev(provider: string | undefined, models: unknown): PublishedPrice[] {
+  if (provider === undefined || !isJsonObject(models)) return []
   return Object.entries(models).flatMap(([model, entry]) => {
     const cost = isJsonObject(entry) && isJsonObject(entry.cost) ? entry.cost : {}
     const long = isJsonObject(cost.context_over_200k) ? cost.context_over_200k : {}

@@ -4,7 +4,13 @@ import { type DirectProvider, VENDORS } from '../config/vendors.ts'
 /** Letters, digits and a few signs: every vendor's names consist of these. */
 export const VALID_MODEL_NAME = /^[a-z0-9][a-z0-9._:@-]*$/i
 
-const PATTERNS = VENDORS.map(({ name, model_names }) => [name, new RegExp(model_names)] as const)
+const PATTERNS = VENDORS.flatMap(({ name, model_names }) =>
+  model_names === null ? [] : [[name, new RegExp(model_names)] as const],
+)
+/** The vendors whose native names cannot be told from another vendor's. */
+const WITHOUT_PATTERN: ReadonlySet<string> = new Set(
+  VENDORS.filter(({ model_names }) => model_names === null).map(({ name }) => name),
+)
 /** Those that put their own name in front of some models. */
 const PREFIXES = VENDORS.filter(vendor => vendor.prefixes_models).map(
   ({ name }) => [name, new RegExp(`^${name}/[\\w.-]+$`)] as const,
@@ -55,9 +61,10 @@ export function toNativeName(vendor: string, name: string): string {
 
 /**
  * Whether a name without its vendor looks like the vendor's own: not a variant of an aggregator's (`:free`), nor of a vendor that puts its name
- * in front of some models itself.
+ * in front of some models itself. Any name may be that of a vendor whose names have no pattern.
  */
 export function isVendorModelName(vendor: string, name: string): boolean {
+  if (WITHOUT_PATTERN.has(vendor)) return true
   if (PREFIXES.some(([provider]) => provider === vendor)) return false
   return matchProviders(name).some(provider => provider === vendor) && (!name.includes(':') || name.startsWith('ft:'))
 }

@@ -5,11 +5,12 @@ import { parseRedisUrl, type RedisTlsOptions } from '../stores/redis/redis-url.t
 import type { Environment, ValueReaders } from './value-readers.ts'
 
 export function createAddressReaders(environment: Environment, { optionalText, fileText, problem }: ValueReaders) {
-  function baseUrl(name: string, fallback: string): string {
+  function baseUrl<Fallback extends string | null>(name: string, fallback: Fallback): string | Fallback {
     const value = optionalText(name) ?? fallback
+    if (value === null) return fallback
     if (URL.canParse(value) && ['http:', 'https:'].includes(new URL(value).protocol))
       return value.replace(/(?<!\/)\/+$/, '')
-    problem(name, 'an address that begins with http:// or https://', fallback)
+    problem(name, 'an address that begins with http:// or https://', fallback ?? 'https://models.example.com/v1')
     return fallback
   }
 

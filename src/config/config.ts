@@ -39,7 +39,8 @@ export interface Config {
   embeddedPgPort: number
   workers: number
   aggregator: AggregatorConfig
-  direct: Readonly<Record<DirectProvider, { baseUrl: string }>>
+  /** The base URLs of direct providers; null for a vendor that has another one in each installation, which is not set. */
+  direct: Readonly<Record<DirectProvider, { baseUrl: string | null }>>
   embedder: EmbedderConfig
   /** 32 bytes that encrypt provider keys; null when not set. With the embedded database, the key is then created in `dataDir` at first use. */
   encryptionKey: Uint8Array | null

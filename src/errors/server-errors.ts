@@ -22,6 +22,12 @@ export const SERVER_ERRORS = {
         'No upstream is configured for <vendor>/<model> names. The operator must set AGGREGATOR_API_KEY; test keys (lgw_test_) are answered without one.',
       headers: DO_NOT_RETRY,
     },
+    vendorAddressMissing: {
+      description: 'The vendor has another address in each installation, and the operator has set none.',
+      message:
+        'The base URL of {title} is not set: the operator must set {setting}, or run model-proxy set-vendor {name}.',
+      headers: DO_NOT_RETRY,
+    },
     operatorKeyMissing: {
       description: 'The aggregator requires a key, and the operator has set none.',
       message: 'Upstream {provider} requires a key: the operator must set {setting}.',

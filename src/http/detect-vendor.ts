@@ -8,7 +8,9 @@ import type { ClientVendor } from '../providers/pass-through-operations.ts'
  */
 const VENDOR_BASES: ReadonlyMap<string, ClientVendor | null> = new Map([
   // Groq and others have a base before /v1. They use OpenAI's format, so the base identifies no vendor.
-  ...VENDORS.map(({ base_url }): [string, null] => [basePathOf(base_url), null]).filter(([base]) => base !== ''),
+  ...VENDORS.map(({ base_url }): [string, null] => [base_url === null ? '' : basePathOf(base_url), null]).filter(
+    ([base]) => base !== '',
+  ),
   // Azure.
   ['openai', null],
   // Gateways use this base for Anthropic's clients.

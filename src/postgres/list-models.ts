@@ -43,7 +43,7 @@ export interface CatalogueModel extends TokenPrices {
   conditionalPrices: readonly ConditionalPrices[]
   /** Prices in US dollars per million tokens, or per search or request. Without a price, tokens cost as text, and other units nothing. */
   unitPrices: Readonly<Partial<Record<PricedUnit, number>>>
-  /** True if a response was longer than its request allowed. */
+  /** True if a response was longer than its request allowed, or the vendor keeps no limit. */
   exceedsLimits: boolean
   /** True if the provider still lists the model. */
   listed: boolean
@@ -66,7 +66,7 @@ select to_json(entry) as model
 from (
     select m.provider, m.model, m.kind, m.context_tokens as "contextTokens", m.max_output_tokens as "maxOutputTokens",
       m.capabilities, m.listed, m.retires_on as "retiresOn", m.successor, m.as_of as "asOf",
-      m.exceeded_limit_at is not null as "exceedsLimits",
+      m.exceeded_limit_at is not null or v.honours_output_limit is false as "exceedsLimits",
       ${pricesOf('m')},
       (
         select coalesce(json_agg(c), '[]')
@@ -82,6 +82,7 @@ from (
         where u.provider = m.provider and u.model = m.model
       ) as "unitPrices"
     from model_proxy.models m
+    left join model_proxy.vendors v on v.name = m.provider
 ) entry`
 
 export async function listModels(database: Database): Promise<CatalogueModel[]> {

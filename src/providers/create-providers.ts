@@ -5,7 +5,8 @@ import { type AggregatorModelNames, createAggregatorModelNames } from '../catalo
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import { fetchModelNames } from '../catalogue/fetch-aggregator-models.ts'
 import type { Config } from '../config/config.ts'
-import { mapVendors, type Vendor } from '../config/vendors.ts'
+import { baseUrlVariableOf, mapVendors, type Vendor } from '../config/vendors.ts'
+import { createError } from '../errors/errors.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
@@ -24,6 +25,7 @@ import { createOperatorKeyGuard } from './operator-key.ts'
 import type { ProviderOptions } from './send-request.ts'
 import { createChatTargetResolver, withTranslations } from './translations/with-translations.ts'
 import type { Endpoint, Provider } from './upstream.ts'
+import type { VendorConnection } from './vendor-connection.ts'
 import { withResponseCheck } from './with-response-check.ts'
 import { withRetries } from './with-retries.ts'
 
@@ -80,16 +82,26 @@ export function createProviders({ config, database, catalogue, log, retryWaitMs 
     onKeyCooldown: ({ projectId, provider }, key, status, restMs) =>
       log.warn({ provider, project: projectId, key, status, restMs }, 'a provider key was rejected and cools down'),
     connect(name, apiKey, projectId) {
-      const { baseUrl } = config.direct[name]
-      const { title, endpoints, passes, format, output_limits: outputLimits } = VENDOR[name]
-      const named = { name, kind: name, pricedAs: name, title, endpoints, passThroughPaths: passes }
-      const options = { ...named, projectId, baseUrl, apiKey, limits, probe }
-      const maxOutputTokensOf = (model: string) => catalogue.find(name, model)?.maxOutputTokens ?? null
+      const vendor = VENDOR[name]
+      const connection = { ...connectionOf(vendor, config.direct[name].baseUrl), apiKey }
+      const named = { name, kind: name, pricedAs: name, title: vendor.title, passThroughPaths: vendor.passes }
+      const options = { ...named, ...connection, projectId, limits, probe }
       const formats: Record<Vendor['format'], () => Provider> = {
-        openai: () => createOpenAiCompatibleProvider({ ...options, outputLimits, isOpenAi: name === 'openai' }),
-        anthropic: () => createAnthropicProvider({ ...options, maxOutputTokensOf }),
+        openai: () =>
+          createOpenAiCompatibleProvider({
+            ...options,
+            endpoints: vendor.endpoints,
+            outputLimits: vendor.output_limits,
+            acceptsStreamOptions: vendor.accepts_stream_options,
+            isOpenAi: name === 'openai',
+          }),
+        anthropic: () =>
+          createAnthropicProvider({
+            ...options,
+            maxOutputTokensOf: model => catalogue.find(name, model)?.maxOutputTokens ?? null,
+          }),
       }
-      return translate(formats[format](), NATIVE_ENDPOINTS[name])
+      return translate(formats[vendor.format](), NATIVE_ENDPOINTS[name])
     },
   })
 
@@ -104,6 +116,19 @@ export function createProviders({ config, database, catalogue, log, retryWaitMs 
     modelNames: createModelNames(config.aggregator, log),
     circuits,
     close: direct.close,
+  }
+}
+
+/** Throws a 503 for a vendor without a base URL. */
+function connectionOf(vendor: Vendor, baseUrl: string | null): Omit<VendorConnection, 'apiKey'> {
+  const { name, title, key_location, query_parameters, sent_headers, path_template } = vendor
+  if (baseUrl === null) throw createError('vendorAddressMissing', { title, name, setting: baseUrlVariableOf(name) })
+  return {
+    baseUrl,
+    ...(key_location !== null && { keyLocation: key_location }),
+    queryParameters: query_parameters,
+    sentHeaders: sent_headers,
+    pathTemplate: path_template,
   }
 }
 

@@ -2,12 +2,12 @@
 import { createError } from '../errors/errors.ts'
 import { copyInChunks } from '../event-loop/copy-in-chunks.ts'
 import { isTranslatableEndpoint } from '../formats/endpoint-formats.ts'
-import { hasInexactNumber } from '../formats/json/canonical.ts'
-import { Credentials } from './credentials/credentials.ts'
+import { asString, hasInexactNumber } from '../formats/json/canonical.ts'
 import { pickForwardedHeaders } from './forwarded-headers.ts'
 import { isLongRequest, type LongRequest } from './long-body.ts'
 import { type ProviderOptions, sendModelRequest, sendPassThrough } from './send-request.ts'
 import type { Endpoint, Provider, RealtimeSessionRequest, StorageRequest, UpstreamRequest } from './upstream.ts'
+import { createAddressWriter, type VendorConnection } from './vendor-connection.ts'
 import {
   applyFieldChanges,
   type FieldSupport,
@@ -17,9 +17,7 @@ import {
 } from './vendor-fields.ts'
 
 /** `baseUrl` ends before `/chat/completions`. */
-export interface OpenAiCompatibleOptions extends Omit<ProviderOptions, 'apiKey'>, Partial<FieldSupport> {
-  /** The key; null when the upstream needs none. */
-  apiKey: string | null
+export interface OpenAiCompatibleOptions extends ProviderOptions, VendorConnection, Partial<FieldSupport> {
   /** The endpoints that the upstream supports; all by default. */
   endpoints?: readonly Endpoint[]
   /** Whether the upstream is OpenAI itself, which stores responses and has a Realtime API. */
@@ -40,23 +38,11 @@ const PATHS: Record<Endpoint, string> = {
 const COUNT_PATHS: Partial<Record<Endpoint, string>> = { responses: '/input_tokens', messages: '/count_tokens' }
 
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
-  const {
-    name,
-    kind,
-    pricedAs,
-    projectId,
-    baseUrl,
-    apiKey,
-    title = name,
-    endpoints,
-    isOpenAi,
-    passThroughPaths,
-  } = options
+  const { name, kind, pricedAs, projectId, title = name, endpoints, isOpenAi, passThroughPaths } = options
   const { storesResponses = isOpenAi, outputLimits = null, enforcesMaxPrice = false } = options
-  const { acceptsUsageOption = kind === 'aggregator' } = options
-  const authorization: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }
-  const credentials = new Credentials(apiKey === null ? [] : [apiKey])
-  const recipient = (path: string) => ({ ...options, url: `${baseUrl}${path}`, headers: authorization, credentials })
+  const { acceptsUsageOption = kind === 'aggregator', acceptsStreamOptions = true } = options
+  const writeAddress = createAddressWriter(options)
+  const recipient = (path: string, model?: unknown) => ({ ...options, ...writeAddress(path, asString(model)) })
 
   return {
     name,
@@ -67,32 +53,31 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
       const { path } = request
       if (passThroughPaths?.every(prefix => !path.startsWith(prefix)))
         throw createError('pathUnsupported', { vendor: title, path })
-      return sendPassThrough(request, recipient(path))
+      return sendPassThrough(request, recipient(path, request.body?.fields.model))
     },
     ...(storesResponses && {
       sendStored: ({ query, path, ...request }: StorageRequest) =>
         sendPassThrough({ ...request, body: null }, recipient(path + query)),
     }),
     ...(isOpenAi && {
-      resolveRealtime: async ({ model, isTranscription, headers }: RealtimeSessionRequest) => ({
-        url: `${baseUrl.replace(/^http/, 'ws')}/realtime?${new URLSearchParams({
+      resolveRealtime: async ({ model, isTranscription, headers: clientHeaders }: RealtimeSessionRequest) => {
+        const query = new URLSearchParams({
           ...(model !== null && { model }),
           ...(isTranscription && { intent: 'transcription' }),
-        })}`,
-        headers: { ...Object.fromEntries(pickForwardedHeaders(headers, kind, projectId)), ...authorization },
-        credentials,
-      }),
+        })
+        const { url, headers, credentials } = writeAddress(`/realtime?${query}`)
+        const forwarded = Object.fromEntries(pickForwardedHeaders(clientHeaders, kind, projectId))
+        return { url: url.replace(/^http/, 'ws'), headers: { ...forwarded, ...headers }, credentials }
+      },
     }),
     async send(request) {
       const { endpoint, isCountOnly } = request
       if (endpoints?.includes(endpoint) === false) throw createError('endpointUnsupported', { vendor: title, endpoint })
       const path = `${PATHS[endpoint]}${isCountOnly ? COUNT_PATHS[endpoint] : ''}`
-      const send = async (sent: UpstreamRequest) => sendModelRequest(sent, await writeBody(sent), recipient(path))
-      const changes = resolveFieldChanges(request, {
-        outputLimits,
-        acceptsUsageOption,
-        enforcesMaxPrice,
-      })
+      const send = async (sent: UpstreamRequest) =>
+        sendModelRequest(sent, await writeBody(sent, acceptsStreamOptions), recipient(path, sent.body.model))
+      const support = { outputLimits, acceptsUsageOption, acceptsStreamOptions, enforcesMaxPrice }
+      const changes = resolveFieldChanges(request, support)
       const changed = await applyFieldChanges(request, changes)
       const response = await send(changed)
       const rejection = outputLimits === null ? await readRejection(response) : null
@@ -103,8 +88,8 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
 }
 
 /** Returns the client's body, and turns usage on for streams of completions. Other endpoints always report usage. */
-async function writeBody(request: UpstreamRequest): Promise<string | Uint8Array> {
-  if (request.stream && !isTranslatableEndpoint(request.endpoint))
+async function writeBody(request: UpstreamRequest, acceptsStreamOptions: boolean): Promise<string | Uint8Array> {
+  if (request.stream && acceptsStreamOptions && !isTranslatableEndpoint(request.endpoint))
     return isLongRequest(request) ? requestStreamUsageInBytes(request) : requestStreamUsage(request)
   return request.bodyBytes ?? request.bodyText
 }

@@ -15,8 +15,6 @@ export interface ProviderOptions extends Pick<UpstreamCall, 'name' | 'limits' | 
   pricedAs: string
   /** The project whose requests the provider serves. */
   projectId: number
-  baseUrl: string
-  apiKey: string
   /** The provider's name in messages. */
   title?: string
   /** Path prefixes of the operations that the provider accepts; any path by default. */

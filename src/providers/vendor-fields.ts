@@ -15,6 +15,8 @@ export interface FieldSupport {
   outputLimits: readonly OutputLimitField[] | null
   /** Whether the provider accepts `usage: {include: …}`, with which OpenRouter's clients request the usage of a stream. */
   acceptsUsageOption: boolean
+  /** Whether the provider accepts `stream_options`. If not, it is omitted. */
+  acceptsStreamOptions: boolean
   /** Whether the provider enforces OpenRouter's `provider.max_price`. */
   enforcesMaxPrice: boolean
 }
@@ -48,6 +50,7 @@ export function resolveFieldChanges(request: UpstreamRequest, traits: FieldSuppo
   const hasUsageOption = isJsonObject(usage) && typeof usage.include === 'boolean' && !isTranslatableEndpoint(endpoint)
   return {
     ...(hasUsageOption && !traits.acceptsUsageOption && { usage: undefined }),
+    ...('stream_options' in body && !traits.acceptsStreamOptions && { stream_options: undefined }),
     ...(endpoint === 'chat' && limitChanges(body, traits.outputLimits)),
     ...(maxPrice && traits.enforcesMaxPrice && !isCountOnly && { provider: withMaxPrice(provider, maxPrice) }),
   }

@@ -31,7 +31,7 @@ describeBackends('prices from a published table', backend => {
   const query = async (text: string) => (await sql.raw(text).execute(queriesOf(stores.database))).rows
   const sync = (dryRun: boolean) =>
     callFunction(stores.database, 'sync_prices', {
-      published: parsePublishedPrices(TABLE, ['openai']),
+      published: parsePublishedPrices(TABLE, new Map([['openai', 'openai']])),
       source_address: 'a table',
       dry_run: dryRun,
     })

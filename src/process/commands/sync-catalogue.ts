@@ -7,10 +7,10 @@
  */
 import { parseArgs } from 'node:util'
 import { fetchAggregatorModels } from '../../catalogue/fetch-aggregator-models.ts'
-import { parsePublishedPrices } from '../../catalogue/published-prices.ts'
+import { type PriceSources, parsePublishedPrices } from '../../catalogue/published-prices.ts'
 import { readConfig } from '../../config/config.ts'
+import { VENDORS } from '../../config/vendors.ts'
 import { callFunction, type RowOf } from '../../postgres/call.ts'
-import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 
 const TIME_LIMIT_MS = 30_000
@@ -36,11 +36,15 @@ async function syncAggregatorModels(dryRun: boolean): Promise<number> {
   return 0
 }
 
+const PRICE_SOURCES: PriceSources = new Map(
+  VENDORS.flatMap(({ name, price_sources }) => [name, ...price_sources].map(source => [source, name])),
+)
+
 async function syncPublishedPrices(source: string, dryRun: boolean): Promise<number> {
   const table = await readTable(source).catch(error => {
     throw new Error(`${source} could not be read: ${error instanceof Error ? error.message : String(error)}`)
   })
-  const prices = parsePublishedPrices(table, DIRECT_PROVIDERS)
+  const prices = parsePublishedPrices(table, PRICE_SOURCES)
   const changes = await withOperatorDatabase(readConfig(), database =>
     callFunction(database, 'sync_prices', { published: prices, source_address: source, dry_run: dryRun }),
   )

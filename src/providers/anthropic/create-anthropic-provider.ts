@@ -2,28 +2,29 @@
 
 import { createError } from '../../errors/errors.ts'
 import { asString } from '../../formats/json/canonical.ts'
-import { Credentials } from '../credentials/credentials.ts'
 import { type ProviderOptions, sendModelRequest, sendPassThrough } from '../send-request.ts'
 import { STORED_OBJECT_COLLECTIONS } from '../stored-object-collections.ts'
 import type { Provider } from '../upstream.ts'
+import { createAddressWriter, type VendorConnection } from '../vendor-connection.ts'
 import { CURRENT_API_VERSION, chooseApiVersion, SAMPLING_API_VERSION } from './messages-request.ts'
 import { translateChat } from './request/translate-chat.ts'
 import { translateUpstreamResponse } from './response/translate-upstream-response.ts'
 
-/** `baseUrl` may end in `/v1`. */
-export interface AnthropicOptions extends ProviderOptions {
+/** `baseUrl` may end in `/v1`. By default the key is in `x-api-key`. */
+export interface AnthropicOptions extends ProviderOptions, VendorConnection {
   /** Returns the largest number of tokens that the model can write; null when unknown. */
   maxOutputTokensOf(model: string): number | null
 }
 
 /** The provider's `send` also throws a 400 for request fields without a counterpart at Anthropic. */
 export function createAnthropicProvider(options: AnthropicOptions): Provider {
-  const { name, kind, pricedAs, title = name, passThroughPaths, apiKey, projectId, maxOutputTokensOf } = options
+  const { name, kind, pricedAs, title = name, passThroughPaths, projectId, maxOutputTokensOf } = options
   const baseUrl = `${options.baseUrl.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, '')}/v1`
-  const credentials = new Credentials([apiKey])
+  const { keyLocation = 'header:x-api-key' } = options
+  const writeAddress = createAddressWriter({ ...options, baseUrl, keyLocation })
   const recipient = (path: string, version: string) => {
-    const headers = { 'x-api-key': apiKey, 'anthropic-version': version }
-    return { ...options, url: `${baseUrl}${path}`, headers, credentials }
+    const address = writeAddress(path)
+    return { ...options, ...address, headers: { 'anthropic-version': version, ...address.headers } }
   }
 
   return {

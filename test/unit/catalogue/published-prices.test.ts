@@ -32,12 +32,24 @@ const LITELLM = {
     output_cost_per_token: 7.9e-7,
   },
   'text-embedding-3-small': { litellm_provider: 'openai', mode: 'embedding', input_cost_per_token: 2e-8 },
+  'together_ai/openai/gpt-oss-20b': {
+    litellm_provider: 'together_ai',
+    mode: 'chat',
+    input_cost_per_token: 5e-8,
+    output_cost_per_token: 2e-7,
+  },
   'dall-e-3': { litellm_provider: 'openai', mode: 'image_generation', input_cost_per_token: 1 },
   'azure/gpt-5.4': { litellm_provider: 'azure', mode: 'chat', input_cost_per_token: 1, output_cost_per_token: 1 },
 }
 
+const SOURCES = new Map([
+  ...['openai', 'anthropic', 'groq'].map(name => [name, name] as const),
+  ['together_ai', 'together'],
+  ['togetherai', 'together'],
+])
+
 const told = (table: unknown) =>
-  parsePublishedPrices(table, ['openai', 'anthropic', 'groq']).map(price => [
+  parsePublishedPrices(table, SOURCES).map(price => [
     `${price.provider} ${price.model} ${price.tier} ${price.above_prompt_tokens}`,
     price.input_usd_per_million,
     price.cached_input_usd_per_million,
@@ -54,6 +66,7 @@ test('converts LiteLLM’s table: prices per million tokens, and conditions', ()
     ['anthropic claude-haiku-4-5 standard 0', 1, null, 1.25, 2, 5],
     ['groq llama-3.3-70b-versatile standard 0', 0.59, null, null, null, 0.79],
     ['openai text-embedding-3-small standard 0', 0.02, null, null, null, 0],
+    ['together openai/gpt-oss-20b standard 0', 0.05, null, null, null, 0.2],
   ])
 })
 
@@ -74,14 +87,18 @@ test('converts models.dev’s table', () => {
         free: { cost: {} },
       },
     },
+    togetherai: { models: { 'zai-org/GLM-4.6': { cost: { input: 0.6, output: 2.2 } } } },
     elsewhere: { models: { a: { cost: { input: 1, output: 1 } } } },
   }
   expect(told(table)).toEqual([
     ['anthropic claude-sonnet-4-5 standard 0', 3, 0.3, 3.75, null, 15],
     ['anthropic claude-sonnet-4-5 standard 200000', 6, null, null, null, 22.5],
+    ['together zai-org/GLM-4.6 standard 0', 0.6, null, null, null, 2.2],
   ])
 })
 
 test.each([[[]], [{}], [{ openai: { models: {} } }], ['text']])('rejects %j', table => {
-  expect(() => parsePublishedPrices(table, ['openai'])).toThrow(/must be a JSON object|no price of openai/)
+  expect(() => parsePublishedPrices(table, new Map([['openai', 'openai']]))).toThrow(
+    /must be a JSON object|no price of openai/,
+  )
 })

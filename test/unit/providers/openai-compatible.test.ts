@@ -56,7 +56,12 @@ test('sends providers with OpenAI’s format the unchanged body, except for the 
   await fakeProvider.stop()
 })
 
-const UNKNOWN = { outputLimits: null, acceptsUsageOption: true, enforcesMaxPrice: false }
+const UNKNOWN = {
+  outputLimits: null,
+  acceptsUsageOption: true,
+  acceptsStreamOptions: true,
+  enforcesMaxPrice: false,
+}
 const asked = (body: Record<string, unknown>, more: object = {}): UpstreamRequest => {
   const head = { endpoint: 'chat' as const, headers: new Headers(), stream: false, signal: AbortSignal.timeout(9_000) }
   return { ...head, body, bodyText: JSON.stringify(body), ...more }
@@ -73,6 +78,14 @@ test.each([
 ] as const)('changes the limits %j for a provider that accepts %j: %j', (body, outputLimits, expected) => {
   expect(resolveFieldChanges(asked(body), { ...UNKNOWN, outputLimits })).toStrictEqual(expected)
   expect(resolveFieldChanges(asked(body, { endpoint: 'completions' }), { ...UNKNOWN, outputLimits })).toEqual({})
+})
+
+test('omits stream_options for a provider that does not accept it', () => {
+  const request = asked({ stream: true, stream_options: { include_usage: true } })
+  expect(resolveFieldChanges(request, UNKNOWN)).toEqual({})
+  expect(resolveFieldChanges(request, { ...UNKNOWN, acceptsStreamOptions: false })).toStrictEqual({
+    stream_options: undefined,
+  })
 })
 
 test('changed fields leave the others as they were written, in a long body, too', async () => {

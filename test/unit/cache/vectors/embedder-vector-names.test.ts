@@ -26,7 +26,7 @@ describe('nameEmbedderVectors', () => {
   })
 
   test('names vectors of OpenAI as those of requests with the project’s provider key', () => {
-    expect(nameWith(config.direct.openai.baseUrl, 'text-embedding-3-small')).toBe(
+    expect(nameWith(config.direct.openai.baseUrl ?? '', 'text-embedding-3-small')).toBe(
       nameFor('openai/openai', 'text-embedding-3-small', 512),
     )
   })
