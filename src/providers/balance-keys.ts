@@ -1,6 +1,6 @@
 /** Distributes a project's requests over its several keys for one provider. A key that the provider rejects cools down. */
 import { monotonicMs, nowMs } from '../event-loop/clock.ts'
-import { read403 } from './classify-403.ts'
+import { isAboutRequest, read403 } from './classify-403.ts'
 import type { Credentials } from './credentials/credentials.ts'
 import {
   type PassThroughRequest,
@@ -58,7 +58,7 @@ export function balanceKeys(
       try {
         const received = await sendWith(key.provider, earlier)
         const [cause, response] = received.status === 403 ? await read403(received, name) : (['key', received] as const)
-        const isRejected = KEY_REJECTED_STATUSES.has(response.status) && cause !== 'request'
+        const isRejected = KEY_REJECTED_STATUSES.has(response.status) && !isAboutRequest(cause)
         if (isRejected && cause === 'key') coolDown(key, response)
         else if (isRejected) unexplained.push([key, response])
         else if (response.status < 500) for (const each of unexplained) coolDown(...each)

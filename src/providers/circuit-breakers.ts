@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Log } from '../telemetry/log.ts'
 import { type Provider, type UpstreamResponse, wrapProvider } from './upstream.ts'
-import { canFallBack, circuitOpenError, isTemporaryStatus, UpstreamFailure } from './upstream-failure.ts'
+import { circuitOpenError, isTemporary, isTemporaryStatus, UpstreamFailure } from './upstream-failure.ts'
 
 export interface CircuitBreakerOptions {
   /** Consecutive failures that open the circuit, once they have lasted for half of `openMs`. */
@@ -141,7 +141,7 @@ async function sendThroughBreaker(
     entered.settle(outcomeOf(response))
     return response
   } catch (error) {
-    entered.settle(error instanceof UpstreamFailure && canFallBack(error) ? 'failed' : 'unknown')
+    entered.settle(error instanceof UpstreamFailure && isTemporary(error) ? 'failed' : 'unknown')
     throw error
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Classifies a provider's 403: it is about the request, which the client has to change, or about the key, which its owner has to change.
- * Providers use the same status for both, and no common field tells them apart. The classifier reads OpenRouter's `metadata`, which holds what
+ * Classifies a provider's 403: it is about content, about a model or place, or about the key, which its owner has to change. Another key of the
+ * same account helps only against the last one, another model against the last two.
+ * Providers use the same status for all, and no common field tells them apart. The classifier reads OpenRouter's `metadata`, which holds what
  * was flagged or another provider's response; then error codes and messages. Words about the state of a key or an account are tested first
  * ("suspended for violating our terms"), then words about content, terms, places and models, because such messages may mention a key, too.
  */
@@ -9,7 +10,12 @@ import { isJsonObject, type JsonObject } from '../formats/json/canonical.ts'
 import { readAllBytes } from './read-bytes.ts'
 import type { UpstreamResponse } from './upstream.ts'
 
-export type RejectionCause = 'request' | 'key' | 'unknown'
+export type RejectionCause = 'content' | 'model' | 'key' | 'unknown'
+
+/** Whether another key of the same account would not help. */
+export function isAboutRequest(cause: RejectionCause): boolean {
+  return cause === 'content' || cause === 'model'
+}
 
 /** The upper bound on the body of a 403, which normally has a few lines. */
 const MAX_BODY_BYTES = 1_048_576
@@ -37,7 +43,7 @@ function classifyBody(body: unknown, depth: number): RejectionCause {
   if (!isJsonObject(body) || depth === 0) return 'unknown'
   const error = isJsonObject(body.error) ? body.error : body
   const metadata = isJsonObject(error.metadata) ? error.metadata : {}
-  if (isNonEmpty(metadata.reasons) || isNonEmpty(metadata.flagged_input)) return 'request'
+  if (isNonEmpty(metadata.reasons) || isNonEmpty(metadata.flagged_input)) return 'content'
   const searched = [...codesOf(body, error, metadata).map(splitWords), ...messagesOf(body, error)]
     .join('\n')
     .slice(0, MAX_SEARCHED_CHARS)
@@ -45,7 +51,8 @@ function classifyBody(body: unknown, depth: number): RejectionCause {
   const forwarded = metadata.raw === undefined ? 'unknown' : classifyBody(readRaw(metadata.raw), depth - 1)
   if (forwarded !== 'unknown') return forwarded
   if (ABOUT_ACCOUNT.test(searched)) return 'key'
-  if (ABOUT_REQUEST.test(searched)) return 'request'
+  if (ABOUT_CONTENT.test(searched)) return 'content'
+  if (ABOUT_MODEL.test(searched)) return 'model'
   return ABOUT_KEY.test(searched) ? 'key' : 'unknown'
 }
 
@@ -99,13 +106,20 @@ const ABOUT_ACCOUNT = new RegExp(
   ].join('|'),
   'i',
 )
-/** Matches messages about content, terms, places, and models that another key of the same account could not use either. */
-const ABOUT_REQUEST = new RegExp(
+/** Matches messages about content and terms. */
+const ABOUT_CONTENT = new RegExp(
   [
     '\\b(?:content|usage|safety|acceptable use|data) (?:polic\\w+|guidelines?|filter\\w*|check\\w*|violat\\w+)',
     '\\bmoderat\\w+|\\bflagged\\b|\\bharmful\\b|\\binappropriate\\b|\\bprohibited\\b|\\bjailbreak\\w*|\\bprompt injection\\b|\\brefusal\\b',
-    '\\bviolat\\w+|\\bterms\\b|\\brequest (?:was )?blocked\\b|\\bguardrails?\\b',
+    '\\bviolat\\w+|(?<!\\bmodel )\\bterms\\b(?! acceptance)|\\brequest (?:was )?blocked\\b|\\bguardrails?\\b',
+  ].join('|'),
+  'i',
+)
+/** Matches messages about places, and about models that another key of the same account could not use either. */
+const ABOUT_MODEL = new RegExp(
+  [
     '\\bregions?\\b|\\bcountr(?:y|ies)\\b|\\bterritor(?:y|ies)\\b|\\blocation\\b',
+    '\\bmodel terms\\b|\\bterms acceptance\\b',
     '\\bmodel not (?:found|available|allowed)\\b|\\baccess to (?:the |this )?model\\b|\\bmodel\\b[^.\\n]{0,60}\\bnot (?:available|allowed|supported|accessible)\\b',
     '\\bnot (?:allowed|permitted|authorized) to [^.\\n]{0,40}\\bmodel\\b',
     '\\bverified to use (?:the |this )?model\\b',

@@ -1,7 +1,7 @@
 /** Hides a provider's rejection of the operator's key from clients, who get a 502 or 503 without details, and logs it for the operator. */
-import { createError, createErrorOptions } from '../errors/errors.ts'
+import { createErrorOptions } from '../errors/errors.ts'
 import type { Log } from '../telemetry/log.ts'
-import { read403 } from './classify-403.ts'
+import { isAboutRequest, read403 } from './classify-403.ts'
 import { type Provider, type UpstreamResponse, wrapProvider } from './upstream.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
 
@@ -35,11 +35,11 @@ export function createOperatorKeyGuard({ setting, isSet, log }: OperatorKeyOptio
     const { status } = received
     if (status !== 401 && status !== 403) return received
     const [cause, response] = status === 403 ? await read403(received, name) : (['key', received] as const)
-    if (cause === 'request') return response
+    if (isAboutRequest(cause)) return response
     await response.body.cancel().catch(() => {})
     if (!isSet) {
       warn(name, status, 'upstream requires a key, and none is set')
-      throw createError('operatorKeyMissing', { provider: name, setting })
+      throw new UpstreamFailure('broken', createErrorOptions('operatorKeyMissing', { provider: name, setting }), status)
     }
     const rejected = cause === 'key' ? 'the key of the operator' : 'a request, or the key of the operator'
     warn(name, status, `upstream rejects ${rejected}`)

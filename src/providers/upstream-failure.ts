@@ -86,8 +86,8 @@ export function attachUsage(error: unknown, usage: TokenUsage | null): unknown {
   return error instanceof ProxyError ? failedResponseError(error, 'error_in_stream', usage) : error
 }
 
-/** Returns whether a fallback may help. It does not when the provider reported an error about the request. */
-export function canFallBack(failure: UpstreamFailure): boolean {
+/** Returns whether the failure may be temporary. It is not when the provider reported an error about the request. */
+export function isTemporary(failure: UpstreamFailure): boolean {
   return failure.kind !== 'reported' || isTemporaryStatus(failure.status)
 }
 

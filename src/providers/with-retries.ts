@@ -10,7 +10,7 @@ import {
   type UpstreamResponse,
   wrapProvider,
 } from './upstream.ts'
-import { canFallBack, isTemporaryStatus, UpstreamFailure } from './upstream-failure.ts'
+import { isTemporary, isTemporaryStatus, UpstreamFailure } from './upstream-failure.ts'
 
 export interface RetryOptions {
   /** The largest number of attempts after the first one. */
@@ -86,7 +86,7 @@ function isRetryable(outcome: Outcome, hasSideEffects: boolean): boolean {
     if (kind === 'unconnected') return true
     // A failed response with usage was charged, and a retry would be charged again.
     const isUncharged = kind === 'cut' || (usage === null && (kind === 'empty' || kind === 'reported'))
-    return isUncharged && !hasSideEffects && canFallBack(outcome)
+    return isUncharged && !hasSideEffects && isTemporary(outcome)
   }
   if (!isTemporaryStatus(outcome.status) || outcome.headers.get('x-should-retry') === 'false') return false
   // A rate-limited request created nothing.

@@ -347,12 +347,62 @@ describeOnce('the upstream layer', backend => {
       })
     })
 
-    test('a rejection of the request itself is no reason for one', async () => {
+    test.each([
+      [
+        'a full context',
+        400,
+        { code: 'context_length_exceeded', message: 'This model’s maximum context length is 8 tokens.' },
+      ],
+      ['a rejected key', 401, {}],
+      ['an empty balance', 402, {}],
+      ['a suspended account', 403, { message: 'Your account has been suspended.' }],
+      ['a model without access', 403, { message: 'You are not allowed to sample from this model' }],
+      ['an unknown model', 404, {}],
+      ['a request that is too large', 413, { message: 'Request Entity Too Large' }],
+      ['an overloaded model', 529, {}],
+      ['an exhausted quota', 429, { code: 'insufficient_quota', message: 'You exceeded your current quota.' }],
+    ])('are called after an error about the model, the key, the account or the size: %s', async (_, status, error) => {
+      upstreams.openai.script({ kind: 'error', status, ...error })
+      const alone = await ask(proxy, key, wanted())
+      expect(alone.status).toBe(status)
       await fallBackTo('llama-3.1-8b-instant')
-      for (const status of [400, 401, 404, 422]) {
-        upstreams.openai.script({ kind: 'error', status })
-        expect((await ask(proxy, key, wanted())).status).toBe(status)
+      for (const stream of [false, true]) {
+        const answer = await ask(proxy, key, wanted({ stream }))
+        expect([answer.status, answer.headers.get('x-proxy-model')]).toEqual([200, 'llama-3.1-8b-instant'])
       }
+      expect(upstreams.openai.requests).toHaveLength(3)
+      // The rejected calls cost nothing.
+      const { counted, records } = await readAccounts()
+      expect(counted).toBe(2)
+      expect(records[0]).toMatchObject({ provider: 'openai', status, cost: 0, doubtful: 0 })
+      for (const record of records.slice(1)) {
+        expect(record).toMatchObject({ provider: 'groq', status: 200, doubtful: 0 })
+        expect(record.cost).toBeLessThan(0.0001)
+      }
+    })
+
+    test('are called after such an error inside a stream, before its first part', async () => {
+      await fallBackTo('llama-3.1-8b-instant')
+      const error = { message: 'This model’s maximum context length is 8 tokens.', code: 'context_length_exceeded' }
+      upstreams.openai.script({
+        kind: 'raw',
+        headers: { 'content-type': 'text/event-stream' },
+        parts: [`data: ${JSON.stringify({ error })}\n\n`],
+      })
+      expect(whoAnswered(await ask(proxy, key, wanted()))).toEqual(['MISS', 'groq', 'llama-3.1-8b-instant'])
+      const streamed = await ask(proxy, key, wanted({ stream: true }))
+      expect([streamed.status, streamed.headers.get('x-proxy-model')]).toEqual([200, 'llama-3.1-8b-instant'])
+    })
+
+    test.each([
+      ['the form', 400, {}],
+      ['an invalid field', 422, {}],
+      ['a content filter', 400, { code: 'content_filter', message: 'The prompt was filtered.' }],
+      ['moderation', 403, { message: 'Your input was flagged by moderation.' }],
+    ])('are not called after a rejection of the request itself: %s', async (_, status, error) => {
+      await fallBackTo('llama-3.1-8b-instant')
+      upstreams.openai.script({ kind: 'error', status, ...error })
+      expect((await ask(proxy, key, wanted())).status).toBe(status)
       expect(upstreams.groq.requests).toHaveLength(0)
     })
 

@@ -1,8 +1,9 @@
 /** Sends a request to fallback models if the requested model failed without sending any part of a response. */
 
 import { ClientDisconnected, ProxyError } from '../../errors/errors.ts'
+import { canFallBackAfter } from '../../providers/classify-rejection.ts'
 import { withoutModelAllowlist } from '../../providers/model-router.ts'
-import { canFallBack, isTemporaryStatus, UpstreamFailure } from '../../providers/upstream-failure.ts'
+import { UpstreamFailure } from '../../providers/upstream-failure.ts'
 import type { CallFailure } from '../coalescing/shared-call.ts'
 import { planRequest } from '../context/plan-request.ts'
 import type { AttemptResult, PipelineServices, RequestContext } from '../context/request-context.ts'
@@ -15,7 +16,7 @@ import { executeOperation } from './share-call.ts'
 export async function sendWithFallbacks(context: RequestContext, services: PipelineServices): Promise<ProxyResponse> {
   const primary = await tryCall(context, services)
   if ('response' in primary) return primary.response
-  if (isTemporaryFailure(primary.failure) && hasFallbacks(context)) {
+  if (canFallBack(primary.failure) && hasFallbacks(context)) {
     context.recorder.recordFailure(primary.failure)
     for (const model of fallbacksOf(context)) {
       const fallbackContext = await createFallbackContext(context, model, services)
@@ -41,10 +42,11 @@ async function tryCall(context: RequestContext, services: PipelineServices): Pro
   return result
 }
 
-/** Whether a fallback may help: only for failures that are temporary. */
-function isTemporaryFailure(failure: CallFailure): boolean {
-  if (failure instanceof Error) return failure instanceof UpstreamFailure && canFallBack(failure)
-  return isTemporaryStatus(failure.upstreamStatus ?? failure.status)
+/** Whether a fallback may help. The proxy's own errors, and a client that disconnected, end the request. */
+function canFallBack(failure: CallFailure): boolean {
+  if (failure instanceof UpstreamFailure) return canFallBackAfter(failure)
+  if (failure instanceof Error) return false
+  return canFallBackAfter({ status: failure.upstreamStatus ?? failure.status, body: failure.body })
 }
 
 /** Embeddings have no fallbacks because vectors of another model are useless. Pass-through requests are forwarded unchanged. */

@@ -13,7 +13,7 @@ const REGION = {
   },
 }
 
-describe('a 403 about the request', () => {
+describe('a 403 about content', () => {
   test.each<[string, unknown]>([
     [
       'OpenRouter’s moderation',
@@ -40,18 +40,6 @@ describe('a 403 about the request', () => {
         user_id: 'user_1',
       },
     ],
-    ['OpenRouter’s regions', openRouter('This model is not available in your region.')],
-    [
-      'the region of a provider behind OpenRouter',
-      openRouter('Provider returned error', { raw: JSON.stringify(REGION), provider_name: 'OpenAI' }),
-    ],
-    [
-      'the region of a provider behind OpenRouter, as an object',
-      openRouter('Provider returned error', {
-        raw: { __kind: 'OK', data: JSON.stringify(REGION) },
-        provider_name: 'OpenAI',
-      }),
-    ],
     [
       'OpenRouter’s guardrails',
       openRouter('Request blocked: prompt injection patterns detected', { error_type: 'permission_denied' }),
@@ -63,18 +51,6 @@ describe('a 403 about the request', () => {
       {
         type: 'error',
         error: { type: 'permission_error', message: 'Request blocked: prompt injection patterns detected' },
-      },
-    ],
-    ['OpenAI’s supported countries', REGION],
-    [
-      'an OpenAI model without access',
-      {
-        error: {
-          message: 'Project `proj_a` does not have access to model `gpt-4o`',
-          type: 'invalid_request_error',
-          param: null,
-          code: 'model_not_found',
-        },
       },
     ],
     [
@@ -89,13 +65,46 @@ describe('a 403 about the request', () => {
       'xAI’s guidelines, in their short form',
       { code: 'permission-denied', error: 'Content violates usage guidelines. ' },
     ],
+    ['moderation that mentions credits', openRouter('Your input was flagged. No credits were charged.')],
+    ['an error inside `detail`', { detail: { error: 'Input data may contain inappropriate content.' } }],
+    ['Azure’s content filter', { error: { code: 'content_filter', message: 'The response was filtered' } }],
+  ])('%s', (_, body) => {
+    expect(classify403(JSON.stringify(body))).toBe('content')
+  })
+})
+
+describe('a 403 about a model or a place', () => {
+  test.each<[string, unknown]>([
+    ['OpenRouter’s regions', openRouter('This model is not available in your region.')],
+    [
+      'the region of a provider behind OpenRouter',
+      openRouter('Provider returned error', { raw: JSON.stringify(REGION), provider_name: 'OpenAI' }),
+    ],
+    [
+      'the region of a provider behind OpenRouter, as an object',
+      openRouter('Provider returned error', {
+        raw: { __kind: 'OK', data: JSON.stringify(REGION) },
+        provider_name: 'OpenAI',
+      }),
+    ],
+    ['OpenAI’s supported countries', REGION],
+    [
+      'an OpenAI model without access',
+      {
+        error: {
+          message: 'Project `proj_a` does not have access to model `gpt-4o`',
+          type: 'invalid_request_error',
+          param: null,
+          code: 'model_not_found',
+        },
+      },
+    ],
     [
       'Google’s supported locations',
       {
         error: { code: 403, message: 'User location is not supported for the API use.', status: 'FAILED_PRECONDITION' },
       },
     ],
-    ['moderation that mentions credits', openRouter('Your input was flagged. No credits were charged.')],
     [
       'terms that are not accepted',
       { error: { code: 'model_terms_required', message: 'The model `m` requires terms acceptance by an admin.' } },
@@ -109,10 +118,8 @@ describe('a 403 about the request', () => {
       'a model for verified organizations',
       { error: { message: 'Your organization must be verified to use the model `gpt-5`.' } },
     ],
-    ['an error inside `detail`', { detail: { error: 'Input data may contain inappropriate content.' } }],
-    ['Azure’s content filter', { error: { code: 'content_filter', message: 'The response was filtered' } }],
   ])('%s', (_, body) => {
-    expect(classify403(JSON.stringify(body))).toBe('request')
+    expect(classify403(JSON.stringify(body))).toBe('model')
   })
 })
 
@@ -210,5 +217,5 @@ test('is returned unread', async () => {
   const text = JSON.stringify(REGION)
   const answer = { status: 403, headers: new Headers(), body: new Blob([text]).stream(), isStorable: () => true }
   const [blamed, again] = await read403(answer, 'openai')
-  expect([blamed, again.status, await new Response(again.body).text()]).toEqual(['request', 403, text])
+  expect([blamed, again.status, await new Response(again.body).text()]).toEqual(['model', 403, text])
 })
