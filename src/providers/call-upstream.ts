@@ -3,6 +3,7 @@ import { ProxyError } from '../errors/errors.ts'
 import { MAX_UNCHUNKED_BYTES, streamInChunks } from '../event-loop/stream-in-chunks.ts'
 import { createWaitTimer, onAbort } from '../event-loop/timeouts.ts'
 import { yieldBeforeForwarding } from '../event-loop/work-scheduler.ts'
+import type { ConnectionProbe } from './connection-probe.ts'
 import { createBodyRedactor, hideEarlier } from './credentials/body-filter.ts'
 import { type CredentialRedactor, type Credentials, redactHeaders } from './credentials/credentials.ts'
 import { hasNoStore, pickReturnedHeaders } from './forwarded-headers.ts'
@@ -186,47 +187,4 @@ function readWithLimits(
     // Reads only on demand: a slow client slows the upstream.
     { highWaterMark: 0 },
   )
-}
-
-/** An address that responded within this time counts as reachable. */
-const REACHABLE_FOR_MS = 10_000
-
-/** A connect timeout, which fetch lacks. If an address has not responded recently, a separate connection to it is opened beside the request. */
-export interface ConnectionProbe {
-  /** Calls `onTimeout` unless the address of `url` accepts a connection in time, or the returned function is called first. */
-  watch(url: string, timeoutMs: number, onTimeout: () => void): () => void
-  /** Records that the address of `url` just responded. */
-  markReachable(url: string): void
-}
-
-export function createConnectionProbe(): ConnectionProbe {
-  const respondedAtMs = new Map<string, number>()
-
-  return {
-    watch(url, timeoutMs, onTimeout) {
-      const { origin, hostname, port, protocol } = new URL(url)
-      if (performance.now() - (respondedAtMs.get(origin) ?? Number.NEGATIVE_INFINITY) < REACHABLE_FOR_MS)
-        return () => {}
-      const timer = setTimeout(onTimeout, timeoutMs)
-      const stop = () => clearTimeout(timer)
-      // When the connection is refused or the name does not resolve, the request itself fails with a better error.
-      Bun.connect({
-        hostname: hostname.replace(/^\[|\]$/g, ''),
-        port: Number(port) || (protocol === 'https:' ? 443 : 80),
-        socket: {
-          open(socket) {
-            stop()
-            socket.end()
-          },
-          data() {},
-          error: stop,
-          connectError: stop,
-        },
-      }).catch(stop)
-      return stop
-    },
-    markReachable(url) {
-      respondedAtMs.set(new URL(url).origin, performance.now())
-    },
-  }
 }

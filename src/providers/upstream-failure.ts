@@ -7,11 +7,20 @@ import type { TokenUsage } from '../formats/token-usage.ts'
 import type { Credentials } from './credentials/credentials.ts'
 
 /**
- * unconnected: nothing was sent. cut: the connection ended before a response began. silent: no response arrived in time. broken: the response
- * is unusable. empty: the response has status 200 but no output. reported: the provider reported an error in a response with status 200.
- * open-circuit: the upstream was not called, because it kept failing.
+ * unconnected: nothing was sent. connect-timeout: the same, and another attempt at the address would take as long. cut: the connection ended
+ * before a response began. silent: a part of the response did not arrive in time. broken: the response is unusable. empty: the response has
+ * status 200 but no output. reported: the provider reported an error in a response with status 200. open-circuit: the upstream was not called,
+ * because it kept failing.
  */
-export type UpstreamFailureKind = 'unconnected' | 'cut' | 'silent' | 'broken' | 'empty' | 'reported' | 'open-circuit'
+export type UpstreamFailureKind =
+  | 'unconnected'
+  | 'connect-timeout'
+  | 'cut'
+  | 'silent'
+  | 'broken'
+  | 'empty'
+  | 'reported'
+  | 'open-circuit'
 
 export class UpstreamFailure extends ProxyError {
   readonly kind: UpstreamFailureKind
@@ -36,12 +45,12 @@ export class UpstreamFailure extends ProxyError {
 /** Returns a 504: no connection was established in time. */
 export function connectTimeoutError(provider: string, limitMs: number): UpstreamFailure {
   return new UpstreamFailure(
-    'unconnected',
+    'connect-timeout',
     createErrorOptions('upstreamConnectTimeout', { provider, limitMs: Math.round(limitMs) }),
   )
 }
 
-/** Returns a 504: the request was sent, but no bytes arrived in time. `awaited` is "first byte" or "next byte". */
+/** Returns a 504: the request was sent, but a part of the response did not arrive in time. `awaited` names the part. */
 export function responseTimeoutError(provider: string, awaited: string, limitMs: number): UpstreamFailure {
   return new UpstreamFailure(
     'silent',

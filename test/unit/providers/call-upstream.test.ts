@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { callUpstream, createConnectionProbe } from '../../../src/providers/call-upstream.ts'
+import { callUpstream } from '../../../src/providers/call-upstream.ts'
+import { createConnectionProbe } from '../../../src/providers/connection-probe.ts'
 import { Credentials } from '../../../src/providers/credentials/credentials.ts'
 import type { UpstreamResponse } from '../../../src/providers/upstream.ts'
 
@@ -149,5 +150,42 @@ test('after a silent provider, tells clients not to retry, because it may be wor
   await expect(callRaw('', undefined, { firstByteTimeoutMs: 50 })).rejects.toMatchObject({
     status: 504,
     headers: { 'x-should-retry': 'false' },
+  })
+})
+
+/** Starts a server that accepts connections and never sends anything. */
+async function startMuteServer(): Promise<number> {
+  const listening = createServer(socket => {
+    sockets.push(socket)
+    socket.on('error', () => {})
+  })
+  server = listening
+  await new Promise<void>(resolve => listening.listen(0, '127.0.0.1', resolve))
+  return (listening.address() as AddressInfo).port
+}
+
+const callMute = async (protocol: 'http' | 'https') =>
+  callUpstream({
+    name: 'p',
+    url: `${protocol}://127.0.0.1:${await startMuteServer()}/v1`,
+    headers: new Headers(),
+    credentials: new Credentials([]),
+    body: '{}',
+    signal: new AbortController().signal,
+    limits: { ...limits, connectTimeoutMs: 100, firstByteTimeoutMs: 300 },
+    probe: createConnectionProbe(),
+  })
+
+describe('the limit on connecting', () => {
+  test('includes the TLS handshake', async () => {
+    await expect(callMute('https')).rejects.toMatchObject({
+      status: 504,
+      kind: 'connect-timeout',
+      message: 'Upstream p timed out: no connection within 100 ms.',
+    })
+  })
+
+  test('does not include the response', async () => {
+    await expect(callMute('http')).rejects.toMatchObject({ status: 504, kind: 'silent' })
   })
 })

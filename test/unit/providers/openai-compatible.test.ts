@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { FIELD_RULES } from '../../../src/providers/anthropic/field-rules.ts'
-import { createConnectionProbe } from '../../../src/providers/call-upstream.ts'
+import { createConnectionProbe } from '../../../src/providers/connection-probe.ts'
 import { createOpenAiCompatibleProvider } from '../../../src/providers/openai-compatible.ts'
 import type { UpstreamRequest } from '../../../src/providers/upstream.ts'
 import { applyFieldChanges, resolveFieldChanges, resolveRejectedLimit } from '../../../src/providers/vendor-fields.ts'
