@@ -57,7 +57,7 @@ const MODULES: readonly Module[] = [
   { name: 'telemetry', maxLines: 2_100 },
   { name: 'config', maxLines: 770 },
   { name: 'stores', maxLines: 2_150 },
-  { name: 'postgres', maxLines: 7_450 },
+  { name: 'postgres', maxLines: 7500 },
   { name: 'event-loop', maxLines: 1_300 },
   { name: 'errors', maxLines: 1_000 },
 ]

@@ -1,7 +1,7 @@
 /** Writes the pages of docs/, and lists in them, that are generated from tables in the code. A test fails if one is outdated. */
 import { listReasons } from '../src/cache/reasons.ts'
 import { AGGREGATOR } from '../src/catalogue/catalogue.ts'
-import { baseUrlVariableOf, VENDORS } from '../src/config/vendors.ts'
+import { baseUrlVariableOf, VENDORS, type Vendor } from '../src/config/vendors.ts'
 import { ADMIN_ERRORS } from '../src/errors/admin-errors.ts'
 import { CLIENT_ERRORS } from '../src/errors/client-errors.ts'
 import type { ErrorDefinition } from '../src/errors/error-definition.ts'
@@ -76,9 +76,11 @@ function writeAttributes(): string {
 }
 
 function writeVendorList(): string {
-  const lines = VENDORS.map(({ name, title, format, endpoints }) => {
+  const lines = VENDORS.map(({ name, title, format, endpoints, base_url, key_location }) => {
     const formed = format === 'openai' ? 'OpenAI’s format' : 'Anthropic’s'
-    return `- \`${name}\`: ${title}, in ${formed}: ${endpoints.join(', ')}; \`${baseUrlVariableOf(name)}\``
+    const address = `\`${baseUrlVariableOf(name)}\`${base_url === null ? ', which has no default' : ''}`
+    const key = key_location === 'none' ? '; no key is sent' : ''
+    return `- \`${name}\`: ${title}, in ${formed}: ${endpoints.join(', ')}; ${address}${key}`
   })
   return lines.join('\n')
 }
@@ -212,20 +214,21 @@ function writeStorageMethod([method, { isCounted, costs }]: [string, StorageActi
 }
 
 function writeOperationTable(): string {
-  const some = VENDORS.filter(({ format, passes }) => format === 'openai' && passes !== null)
-  const rows = Object.entries(PASS_THROUGH_OPERATIONS).map(
-    ([operation, { acceptsForms, defaultModel, isCacheable }]) => {
-      const path = `/${operation}`
-      return [
-        `\`POST /v1${path}\``,
-        acceptsForms ? 'form or JSON' : 'JSON',
-        defaultModel === null ? 'needed' : `\`${defaultModel}\``,
-        isCacheable ? 'exactly' : 'no',
-        ...some.map(({ passes }) => (passes?.some(known => path.startsWith(known)) ? 'yes' : '–')),
-        SANDBOX_PASS_THROUGH_PATHS.includes(path) ? 'sandbox' : 'rejected',
-      ]
-    },
-  )
+  const operations = Object.entries(PASS_THROUGH_OPERATIONS)
+  const has = ({ passes }: Vendor, operation: string) =>
+    passes?.some(known => `/${operation}`.startsWith(known)) ?? false
+  const some = VENDORS.filter(vendor => operations.some(([operation]) => has(vendor, operation)))
+  const rows = operations.map(([operation, { acceptsForms, defaultModel, isCacheable }]) => {
+    const path = `/${operation}`
+    return [
+      `\`POST /v1${path}\``,
+      acceptsForms ? 'form or JSON' : 'JSON',
+      defaultModel === null ? 'needed' : `\`${defaultModel}\``,
+      isCacheable ? 'exactly' : 'no',
+      ...some.map(vendor => (has(vendor, operation) ? 'yes' : '–')),
+      SANDBOX_PASS_THROUGH_PATHS.includes(path) ? 'sandbox' : 'rejected',
+    ]
+  })
   const vendors = some.map(({ title }) => `with ${title}’s key`)
   return writeTable(['endpoint', 'body', 'default model', 'cached', ...vendors, 'test keys'], rows)
 }

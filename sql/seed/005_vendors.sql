@@ -28,6 +28,138 @@ values (
     true, '^(?:Async)?Groq/', '{max_completion_tokens,max_tokens}'
 );
 
+-- The same service as the aggregator, with a project's own key.
+insert into seeded_vendors (name, title, base_url, endpoints, headers, output_limits)
+values (
+    'openrouter', 'OpenRouter', 'https://openrouter.ai/api/v1', '{chat,completions,embeddings}',
+    '{http-referer,idempotency-key,x-openrouter-categories,x-openrouter-title,x-title}', '{max_tokens,max_completion_tokens}'
+);
+
+-- https://<resource>.openai.azure.com/openai/v1; a model is the name of a deployment.
+insert into seeded_vendors (name, title, base_url, endpoints, key_location, output_limits)
+values (
+    'azure', 'Azure OpenAI', null, '{chat,completions,embeddings,responses}', 'header:api-key', '{max_completion_tokens,max_tokens}'
+);
+
+-- https://<resource>.openai.azure.com/openai, with dated versions.
+insert into seeded_vendors (name, title, base_url, endpoints, path_template, key_location, query_parameters, output_limits)
+values (
+    'azure-deployments', 'Azure OpenAI deployments', null, '{chat,completions,embeddings}', '/deployments/{model}{path}',
+    'header:api-key', '{"api-version": "2024-10-21"}', '{max_completion_tokens,max_tokens}'
+);
+
+insert into seeded_vendors (name, title, base_url, endpoints, model_names, output_limits, price_sources)
+values (
+    'gemini', 'Gemini', 'https://generativelanguage.googleapis.com/v1beta/openai', '{chat,embeddings}', '^gemini-',
+    '{max_completion_tokens,max_tokens}', '{google}'
+);
+
+-- https://<location>-aiplatform.googleapis.com/v1/projects/<project>/locations/<location>/endpoints/openapi; the key is an access token.
+insert into seeded_vendors (name, title, base_url, output_limits, price_sources)
+values ('vertex', 'Vertex AI', null, '{max_tokens}', '{google-vertex}');
+
+-- https://bedrock-runtime.<region>.amazonaws.com/openai/v1
+insert into seeded_vendors (name, title, base_url, output_limits, price_sources)
+values ('bedrock', 'Amazon Bedrock', null, '{max_completion_tokens,max_tokens}', '{amazon-bedrock}');
+
+insert into seeded_vendors (name, title, base_url, endpoints, accepts_stream_options, model_names, output_limits)
+values (
+    'mistral', 'Mistral', 'https://api.mistral.ai/v1', '{chat,embeddings}', false,
+    '^(?:mistral-(?!saba)|ministral-|codestral-|devstral-|magistral-|pixtral-|voxtral-|open-mi[sx]tral-)', '{max_tokens}'
+);
+
+insert into seeded_vendors (name, title, base_url, model_names, makes_models, output_limits)
+values ('deepseek', 'DeepSeek', 'https://api.deepseek.com', '^deepseek-(?:chat$|reasoner$|v4)', true, '{max_tokens}');
+
+insert into seeded_vendors (name, title, base_url, endpoints, model_names, output_limits)
+values ('xai', 'xAI', 'https://api.x.ai/v1', '{chat,responses}', '^grok-', '{max_completion_tokens,max_tokens}');
+
+insert into seeded_vendors (name, title, base_url, endpoints, output_limits, price_sources)
+values (
+    'together', 'Together AI', 'https://api.together.xyz/v1', '{chat,completions,embeddings}', '{max_tokens}',
+    '{together_ai,togetherai}'
+);
+
+insert into seeded_vendors (name, title, base_url, endpoints, output_limits, price_sources)
+values (
+    'fireworks', 'Fireworks AI', 'https://api.fireworks.ai/inference/v1', '{chat,completions,embeddings}',
+    '{max_tokens,max_completion_tokens}', '{fireworks_ai,fireworks-ai}'
+);
+
+insert into seeded_vendors (name, title, base_url, endpoints, output_limits)
+values ('cerebras', 'Cerebras', 'https://api.cerebras.ai/v1', '{chat,completions}', '{max_completion_tokens}');
+
+-- It reports usage in every chunk.
+insert into seeded_vendors (name, title, base_url, accepts_stream_options, model_names, makes_models, output_limits)
+values ('perplexity', 'Perplexity', 'https://api.perplexity.ai', false, '^sonar(?:-|$)', true, '{max_tokens}');
+
+insert into seeded_vendors (
+    name, title, base_url, endpoints, accepts_stream_options, model_names, makes_models, output_limits, price_sources
+)
+values (
+    'cohere', 'Cohere', 'https://api.cohere.ai/compatibility/v1', '{chat,embeddings}', false,
+    '^(?:command-|c4ai-|embed-(?:v4|english|multilingual))', true, '{max_tokens}', '{cohere_chat}'
+);
+
+insert into seeded_vendors (name, title, base_url, output_limits, price_sources)
+values ('moonshot', 'Moonshot AI', 'https://api.moonshot.ai/v1', '{max_tokens}', '{moonshotai}');
+
+-- It reports the usage of a stream unasked.
+insert into seeded_vendors (name, title, base_url, accepts_stream_options, output_limits, price_sources)
+values ('zhipu', 'Zhipu AI', 'https://api.z.ai/api/paas/v4', false, '{max_tokens}', '{zai,zhipuai}');
+
+insert into seeded_vendors (name, title, base_url, endpoints, output_limits, price_sources)
+values (
+    'dashscope', 'Alibaba Model Studio', 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1', '{chat,embeddings}',
+    '{max_tokens}', '{alibaba}'
+);
+
+insert into seeded_vendors (name, title, base_url, endpoints, makes_models, output_limits, price_sources)
+values (
+    'nvidia', 'NVIDIA', 'https://integrate.api.nvidia.com/v1', '{chat,completions,embeddings}', true, '{max_tokens}',
+    '{nvidia_nim}'
+);
+
+insert into seeded_vendors (name, title, base_url, output_limits)
+values ('huggingface', 'Hugging Face', 'https://router.huggingface.co/v1', '{max_tokens}');
+
+-- https://api.cloudflare.com/client/v4/accounts/<account>/ai/v1
+insert into seeded_vendors (name, title, base_url, endpoints, output_limits, price_sources)
+values ('cloudflare', 'Cloudflare Workers AI', null, '{chat,embeddings}', '{max_tokens}', '{cloudflare-workers-ai}');
+
+insert into seeded_vendors (name, title, base_url, endpoints, output_limits, price_sources)
+values (
+    'vercel', 'Vercel AI Gateway', 'https://ai-gateway.vercel.sh/v1', '{chat,embeddings}', '{max_tokens}', '{vercel_ai_gateway}'
+);
+
+insert into seeded_vendors (name, title, base_url, endpoints, sent_headers, output_limits, price_sources)
+values (
+    'github', 'GitHub Models', 'https://models.github.ai/inference', '{chat,embeddings}',
+    '{"x-github-api-version": "2022-11-28"}', '{max_tokens}', '{github-models}'
+);
+
+-- Servers on the operator's own machines.
+insert into seeded_vendors (name, title, base_url, endpoints, allows_private_address, key_location, output_limits)
+values (
+    'ollama', 'Ollama', 'http://127.0.0.1:11434/v1', '{chat,completions,embeddings}', true, 'none', '{max_tokens}'
+);
+
+insert into seeded_vendors (name, title, base_url, endpoints, allows_private_address, key_location, output_limits)
+values (
+    'lmstudio', 'LM Studio', 'http://127.0.0.1:1234/v1', '{chat,completions,embeddings}', true, 'none', '{max_tokens}'
+);
+
+insert into seeded_vendors (name, title, base_url, endpoints, allows_private_address, key_location, output_limits)
+values (
+    'vllm', 'vLLM', 'http://127.0.0.1:8000/v1', '{chat,completions,embeddings,responses}', true, 'none',
+    '{max_completion_tokens,max_tokens}'
+);
+
+insert into seeded_vendors (name, title, base_url, endpoints, allows_private_address, key_location, output_limits)
+values (
+    'llamacpp', 'llama.cpp', 'http://127.0.0.1:8080/v1', '{chat,completions,embeddings}', true, 'none', '{max_tokens}'
+);
+
 insert into vendors (
     name, title, base_url, format, endpoints, path_template, key_location, query_parameters, sent_headers, allows_private_address,
     accepts_stream_options, output_limits, honours_output_limit, passes, keeps, headers, model_names, prefixes_models, makes_models,

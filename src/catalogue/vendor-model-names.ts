@@ -7,9 +7,11 @@ export const VALID_MODEL_NAME = /^[a-z0-9][a-z0-9._:@-]*$/i
 const PATTERNS = VENDORS.flatMap(({ name, model_names }) =>
   model_names === null ? [] : [[name, new RegExp(model_names)] as const],
 )
-/** The vendors whose native names cannot be told from another vendor's. */
-const WITHOUT_PATTERN: ReadonlySet<string> = new Set(
-  VENDORS.filter(({ model_names }) => model_names === null).map(({ name }) => name),
+/** The vendors after which aggregators name no models, or whose names have no pattern: `<vendor>/<name>` is any model of theirs. */
+const WITH_ANY_NAME: ReadonlySet<string> = new Set(
+  VENDORS.filter(({ model_names, makes_models, prefixes_models }) =>
+    model_names === null ? true : !makes_models && !prefixes_models,
+  ).map(({ name }) => name),
 )
 /** Those that put their own name in front of some models. */
 const PREFIXES = VENDORS.filter(vendor => vendor.prefixes_models).map(
@@ -61,10 +63,10 @@ export function toNativeName(vendor: string, name: string): string {
 
 /**
  * Whether a name without its vendor looks like the vendor's own: not a variant of an aggregator's (`:free`), nor of a vendor that puts its name
- * in front of some models itself. Any name may be that of a vendor whose names have no pattern.
+ * in front of some models itself. It may be any name of a vendor that only `<vendor>/<name>` can mean.
  */
 export function isVendorModelName(vendor: string, name: string): boolean {
-  if (WITHOUT_PATTERN.has(vendor)) return true
+  if (WITH_ANY_NAME.has(vendor)) return true
   if (PREFIXES.some(([provider]) => provider === vendor)) return false
   return matchProviders(name).some(provider => provider === vendor) && (!name.includes(':') || name.startsWith('ft:'))
 }

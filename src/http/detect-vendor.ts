@@ -20,7 +20,9 @@ const VENDOR_BASES: ReadonlyMap<string, ClientVendor | null> = new Map([
   // OpenRouter has this base before /v1.
   ['api', 'aggregator'],
 ])
-const VENDOR_BASE = new RegExp(`^(?:/v1)?/(${[...VENDOR_BASES.keys()].map(RegExp.escape).join('|')})(?=/)`)
+/** The longest first: one may begin with another. */
+const BASES = [...VENDOR_BASES.keys()].sort((a, b) => b.length - a.length)
+const VENDOR_BASE = new RegExp(`^(?:/v1)?/(${BASES.map(RegExp.escape).join('|')})(?=/)`)
 
 function basePathOf(address: string): string {
   return new URL(address).pathname.replace(/^\//, '').replace(/\/?v1$/, '')

@@ -143,6 +143,9 @@ test.each([
   // A gateway may send all vendors' headers, so the path takes precedence.
   ['/api/v1/files', ANTHROPICS, { ...FILES, vendor: 'aggregator' }],
   ['/v1beta/openai/files', {}, { ...FILES, vendor: 'google' }],
+  // The base of Zhipu begins with that of OpenRouter.
+  ['/api/paas/v4/files', {}, FILES],
+  ['/compatible-mode/v1/files', {}, FILES],
   ['/v1/batches', ANTHROPICS, { ...FILES, collection: 'batches', vendor: 'anthropic' }],
   ['/v1/messages/batches', {}, { ...FILES, collection: 'message_batches' }],
   ['/v1/messages/batches', ANTHROPICS, { ...FILES, collection: 'message_batches' }],
