@@ -63,7 +63,7 @@ const SEEDS: Record<string, string> = {
     from end_user_tables
     order by position`,
   WEBHOOK_EVENT_TYPES: 'select kind, happens, payload from webhook_event_types order by kind collate "C"',
-  VENDORS: 'select * from vendors order by place',
+  VENDORS: 'select * from vendors order by place, name',
 }
 
 await database.call('set search_path = model_proxy, public', [])

@@ -1,7 +1,7 @@
 /** Writes the pages of docs/, and lists in them, that are generated from tables in the code. A test fails if one is outdated. */
 import { listReasons } from '../src/cache/reasons.ts'
 import { AGGREGATOR } from '../src/catalogue/catalogue.ts'
-import { baseUrlVariableOf, VENDORS, type Vendor } from '../src/config/vendors.ts'
+import { baseUrlVariableOf, type Vendor } from '../src/config/vendors.ts'
 import { ADMIN_ERRORS } from '../src/errors/admin-errors.ts'
 import { CLIENT_ERRORS } from '../src/errors/client-errors.ts'
 import type { ErrorDefinition } from '../src/errors/error-definition.ts'
@@ -10,7 +10,7 @@ import { SERVER_ERRORS } from '../src/errors/server-errors.ts'
 import { MESSAGE_FIELD_RULES } from '../src/formats/messages/message-fields.ts'
 import { RESPONSE_FIELD_RULES } from '../src/formats/responses/response-fields.ts'
 import { EXPOSED_HEADERS } from '../src/http/exposed-headers.ts'
-import { AUDIT_KINDS, END_USER_TABLES, WEBHOOK_EVENT_TYPES } from '../src/postgres/seeds.generated.ts'
+import { AUDIT_KINDS, END_USER_TABLES, VENDORS, WEBHOOK_EVENT_TYPES } from '../src/postgres/seeds.generated.ts'
 import { USAGE_RECORD_COLUMNS } from '../src/postgres/usage-record.generated.ts'
 import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
 import { listStorageProviders } from '../src/providers/find-storage-provider.ts'
@@ -37,7 +37,7 @@ export const PAGES: Readonly<Record<string, (page: string) => string>> = {
   'docs/pass-through.md': page =>
     withList(withList(page, 'operations', writeOperationTable()), 'collections', writeCollectionTable()),
   'docs/providers.md': page => withList(page, 'vendors', writeVendorList()),
-  '.env.example': page => withPart(page, "with a project's own keys.\n", writeVendorAddresses(), '\n\n'),
+  '.env.example': page => withPart(page, 'as <NAME>_BASE_URL.\n', writeVendorAddresses(), '\n\n'),
   'docs/requests.md': page => withList(page, 'columns', writeRecordTable()),
   'docs/sharing.md': page => withList(page, 'end-user-data', writeEndUserTable()),
   'docs/webhooks.md': page => withList(page, 'events', writeEventList()),
@@ -76,7 +76,7 @@ function writeAttributes(): string {
 }
 
 function writeVendorList(): string {
-  const lines = VENDORS.map(({ name, title, format, endpoints, base_url, key_location }) => {
+  const lines = VENDORS.map(({ name, title, format, endpoints, base_url, key_location }: Vendor) => {
     const formed = format === 'openai' ? 'OpenAI’s format' : 'Anthropic’s'
     const address = `\`${baseUrlVariableOf(name)}\`${base_url === null ? ', which has no default' : ''}`
     const key = key_location === 'none' ? '; no key is sent' : ''
@@ -86,9 +86,7 @@ function writeVendorList(): string {
 }
 
 function writeVendorAddresses(): string {
-  return VENDORS.map(({ name, base_url }) =>
-    base_url === null ? `# ${baseUrlVariableOf(name)}=` : `${baseUrlVariableOf(name)}=${base_url}`,
-  ).join('\n')
+  return VENDORS.map(({ name, base_url }) => `# ${baseUrlVariableOf(name)}=${base_url ?? ''}`).join('\n')
 }
 
 function writeReasons(): string {
@@ -194,7 +192,9 @@ function writeCollectionTable(): string {
   const rows = (Object.keys(STORED_OBJECT_COLLECTIONS) as StoredObjectCollection[]).map(name => {
     const { path, ownership, actions } = traitsOf(name)
     const stored =
-      ownership === 'recorded' ? listStorageProviders(name) : ['openai', ...(name === 'responses' ? ['the proxy'] : [])]
+      ownership === 'recorded'
+        ? listStorageProviders(VENDORS, name)
+        : ['openai', ...(name === 'responses' ? ['the proxy'] : [])]
     const paths = Object.entries(actions).map(([part, methods]) => {
       const below = part === '' ? '' : `\`${part.replaceAll('*', '<id>')}\`: `
       return below + Object.entries<StorageAction>(methods).map(writeStorageMethod).join(', ')
@@ -217,7 +217,7 @@ function writeOperationTable(): string {
   const operations = Object.entries(PASS_THROUGH_OPERATIONS)
   const has = ({ passes }: Vendor, operation: string) =>
     passes?.some(known => `/${operation}`.startsWith(known)) ?? false
-  const some = VENDORS.filter(vendor => operations.some(([operation]) => has(vendor, operation)))
+  const some = VENDORS.filter((vendor: Vendor) => operations.some(([operation]) => has(vendor, operation)))
   const rows = operations.map(([operation, { acceptsForms, defaultModel, isCacheable }]) => {
     const path = `/${operation}`
     return [

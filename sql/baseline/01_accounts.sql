@@ -169,8 +169,9 @@ comment on column api_keys.session_id is 'For a key of the dashboard''s Playgrou
 
 create table vendors (
     name text primary key
-        check (name ~ '^[a-z][a-z0-9-]{0,30}$'),
-    title text not null,
+        check (name ~ '^[a-z][a-z0-9-]{0,30}$' and name not in ('aggregator', 'answer', 'embeddings', 'sandbox', 'webhook', 'wording')),
+    title text
+        check (title <> ''),
     base_url text
         check (base_url ~ '^https?://[^/?#@\s]+(/[^?#\s]*)?$'),
     format text not null default 'openai'
@@ -201,12 +202,17 @@ create table vendors (
     keeps text[] not null default '{}'
         check (keeps <@ array['files', 'batches', 'message_batches', 'anthropic_files']),
     headers text[] not null default '{}',
-    model_names text,
+    model_names text
+        -- Fails for an invalid regular expression.
+        check (model_names is null or ('' ~ model_names) is not null),
     prefixes_models boolean not null default false,
     makes_models boolean not null default false,
-    client_agent text,
+    client_agent text
+        check (client_agent is null or ('' ~ client_agent) is not null),
     price_sources text[] not null default '{}',
     place integer not null default 1000,
+    source text not null default 'operator'
+        check (source in ('seed', 'operator')),
     constraint vendors_address_check check (
         allows_private_address
         or (
@@ -216,12 +222,12 @@ create table vendors (
     )
 );
 
-comment on table vendors is 'The providers for which projects can have keys of their own. All columns but name, title and base_url have defaults.';
+comment on table vendors is 'The providers that requests reach directly. Processes read the rows every two seconds. All columns but name and base_url have defaults.';
 comment on column vendors.name is 'As in X-Proxy-Provider, and in capitals, _ for each dash, in the setting of its base address: OPENAI_BASE_URL.';
-comment on column vendors.title is 'The display name.';
+comment on column vendors.title is 'The display name; null: its name.';
 comment on column vendors.base_url is 'The base URL before /chat/completions, in OpenAI''s format. Null: each installation has its own, which the setting of its base address contains.';
 comment on column vendors.format is 'The API format: openai or anthropic.';
-comment on column vendors.endpoints is 'The endpoints it has: chat, completions, embeddings, responses, messages. Requests to other chat endpoints are translated.';
+comment on column vendors.endpoints is 'The endpoints it has: chat, completions, embeddings, responses, messages. Requests to other chat endpoints are translated. With the format anthropic, always messages.';
 comment on column vendors.path_template is 'What follows base_url, with the format openai: {path} is an endpoint''s path such as /chat/completions, {model} the name of the requested model. Azure''s deployments: /deployments/{model}{path}.';
 comment on column vendors.key_location is 'Where requests contain the key: bearer, none, header:<name> or query:<name>. Null: bearer with the format openai, header:x-api-key with anthropic.';
 comment on column vendors.query_parameters is 'Query parameters of each request, such as {"api-version": "2024-10-21"}.';
@@ -239,6 +245,7 @@ comment on column vendors.makes_models is 'Whether aggregators name models after
 comment on column vendors.client_agent is 'A regular expression for the user agent of its own clients; null: it has none.';
 comment on column vendors.price_sources is 'Its names in the published price tables of LiteLLM and models.dev, besides its own.';
 comment on column vendors.place is 'The order of preference where two vendors have a native model of the same name.';
+comment on column vendors.source is 'operator: set by the operator, and not overwritten by seeds; seed: a row of this release.';
 
 create table provider_keys (
     project_id bigint not null

@@ -1,6 +1,7 @@
 -- Vendors for which projects can have keys of their own. A vendor with a known format needs only a row here; its models and their prices,
 -- if known, are rows of models. A row names the columns that differ from their defaults. The order of the rows is their preference.
 create temporary table seeded_vendors (like vendors including defaults);
+alter table seeded_vendors alter source set default 'seed';
 alter table seeded_vendors alter place drop default;
 alter table seeded_vendors alter place add generated always as identity;
 
@@ -163,12 +164,12 @@ values (
 insert into vendors (
     name, title, base_url, format, endpoints, path_template, key_location, query_parameters, sent_headers, allows_private_address,
     accepts_stream_options, output_limits, honours_output_limit, passes, keeps, headers, model_names, prefixes_models, makes_models,
-    client_agent, price_sources, place
+    client_agent, price_sources, place, source
 )
 select
     name, title, base_url, format, endpoints, path_template, key_location, query_parameters, sent_headers, allows_private_address,
     accepts_stream_options, output_limits, honours_output_limit, passes, keeps, headers, model_names, prefixes_models, makes_models,
-    client_agent, price_sources, place
+    client_agent, price_sources, place, source
 from seeded_vendors
 on conflict (name) do update
 set title = excluded.title,
@@ -191,6 +192,7 @@ set title = excluded.title,
     makes_models = excluded.makes_models,
     client_agent = excluded.client_agent,
     price_sources = excluded.price_sources,
-    place = excluded.place;
+    place = excluded.place
+where vendors.source = 'seed';
 
 drop table seeded_vendors;

@@ -1,5 +1,4 @@
 /** Descriptions of parameters for OpenAPI, except for ids, which `completeOpenApiDocument` describes. A name has the same meaning in every route. */
-import { VENDORS } from '../config/vendors.ts'
 
 /** The groups of operations. */
 export const OPENAPI_TAGS = {
@@ -24,7 +23,7 @@ export type OpenApiTag = keyof typeof OPENAPI_TAGS
 
 export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   // Path parameters.
-  provider: `One of ${VENDORS.map(({ name }) => name).join(', ')}.`,
+  provider: 'The name of a vendor, such as openai.',
   rate_limit_id: 'Id of a rate limit from the list.',
   verdict_id: 'The verdict_id of the verdict.',
   request_id: 'In a path, the id of the request from the list; in a query, the X-Request-Id of its response.',

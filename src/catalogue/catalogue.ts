@@ -1,21 +1,18 @@
 /** The catalogue of models and their prices, and the computation of costs. */
 
-import { VENDORS } from '../config/vendors.ts'
-import { nowIso } from '../event-loop/clock.ts'
+import type { VendorSettingsByPrefix } from '../config/vendor-settings.ts'
 import { DEFAULT_TIERS, type TokenUsage, type ToolCallCounts } from '../formats/token-usage.ts'
 import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import { type CatalogueModel, listModels, type TokenPrices } from '../postgres/list-models.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ModelNameIndex } from './aggregator-model-names.ts'
+import { listVendors } from './list-vendors.ts'
 import { computeMediaSurcharge } from './media-surcharge.ts'
-import {
-  isVendorModelName,
-  listAggregatorNames,
-  matchProvider,
-  modelFamilyOf,
-  toNativeName,
-} from './vendor-model-names.ts'
+import { findAggregatorName, findModel, findNativeName, indexModels } from './model-index.ts'
+import { updateVendors, type VendorDirectory } from './vendor-directory.ts'
+
+export { AGGREGATOR } from './model-index.ts'
 
 type UnitPrices = CatalogueModel['unitPrices']
 type PricedModel = TokenPrices & Pick<CatalogueModel, 'conditionalPrices' | 'unitPrices'> & { provider?: string }
@@ -114,10 +111,11 @@ export function formatUsd(usd: number): string {
 }
 
 const REFRESH_MS = 30_000
-/** The provider name of the configured aggregator. */
-export const AGGREGATOR = 'aggregator'
-
+/** Vendors are read more often than models, because an operator who changes one waits for it. */
+const REFRESH_VENDORS_MS = 2_000
 export interface Catalogue {
+  /** The vendors as last read. */
+  readonly vendors: VendorDirectory
   /**
    * Finds a model of a provider (or AGGREGATOR). A snapshot that is not listed resolves to its family, and a name with or without its vendor to
    * that provider's name. Undefined when the price is unknown.
@@ -142,8 +140,25 @@ export interface Catalogue {
   close(): void
 }
 
-export async function loadCatalogue(database: Database, log?: Pick<Log, 'warn' | 'failures'>): Promise<Catalogue> {
-  let models = buildIndex(await listModels(database))
+export interface CatalogueOptions {
+  database: Database
+  /** The settings of vendors, whose addresses replace those of the rows. */
+  settings?: VendorSettingsByPrefix
+  log?: Pick<Log, 'warn' | 'failures'>
+  /** The interval at which vendors are read; two seconds by default. */
+  refreshVendorsMs?: number | undefined
+}
+
+export async function loadCatalogue({
+  database,
+  settings = new Map(),
+  log,
+  refreshVendorsMs = REFRESH_VENDORS_MS,
+}: CatalogueOptions): Promise<Catalogue> {
+  const [rows, vendorRows] = await Promise.all([listModels(database), listVendors(database)])
+  let models = rows
+  let vendors = updateVendors(null, vendorRows, settings)
+  let index = indexModels(models, vendors)
 
   async function recordExceededLimit(found: CatalogueModel): Promise<void> {
     if (found.exceedsLimits) return
@@ -154,112 +169,55 @@ export async function loadCatalogue(database: Database, log?: Pick<Log, 'warn' |
       log?.warn({ provider, model }, 'a response exceeded its limit: budgets now reserve the longest response')
   }
 
-  const timer = setInterval(async () => {
-    try {
-      models = buildIndex(await listModels(database))
-      log?.failures.recover('catalogue')
-    } catch (error) {
-      log?.failures.report('catalogue', error, 'models and prices could not be read; the last known ones stay in use')
-    }
-  }, REFRESH_MS)
-  timer.unref()
+  async function refreshModels(): Promise<void> {
+    models = await listModels(database)
+    index = indexModels(models, vendors)
+  }
+
+  async function refreshVendors(): Promise<void> {
+    const updated = updateVendors(vendors, await listVendors(database), settings)
+    if (updated === vendors) return
+    vendors = updated
+    index = indexModels(models, vendors)
+  }
+
+  const timers = [
+    repeat(refreshModels, REFRESH_MS, 'models and prices could not be read; the last known ones stay in use'),
+    repeat(refreshVendors, refreshVendorsMs, 'vendors could not be read; the last known ones stay in use', 'vendors'),
+  ]
+
+  /** Runs `refresh` at this interval, but not while it runs. */
+  function repeat(refresh: () => Promise<void>, everyMs: number, message: string, part = ''): Timer {
+    let isRunning = false
+    const timer = setInterval(async () => {
+      if (isRunning) return
+      isRunning = true
+      try {
+        await refresh()
+        log?.failures.recover('catalogue', part)
+      } catch (error) {
+        log?.failures.report('catalogue', error, message, { part })
+      } finally {
+        isRunning = false
+      }
+    }, everyMs)
+    timer.unref()
+    return timer
+  }
+
   return {
-    find: (provider, model) => find(models, provider, model),
-    aggregatorNameOf: (model, own) => findAggregatorName(models, model, own),
-    nativeNameOf: (provider, model) => findNativeName(models, provider, model),
-    directProvidersOf: model => models.direct.get(model) ?? [],
-    modelsOf: provider => models.listed.get(provider) ?? [],
+    get vendors() {
+      return vendors
+    },
+    find: (provider, model) => findModel(index, provider, model),
+    aggregatorNameOf: (model, own) => findAggregatorName(index, model, own),
+    nativeNameOf: (provider, model) => findNativeName(index, provider, model),
+    directProvidersOf: model => index.direct.get(model) ?? [],
+    modelsOf: provider => index.listed.get(provider) ?? [],
     recordExceededLimit: model =>
       void recordExceededLimit(model).catch(error =>
         log?.failures.report('catalogue', error, 'an exceeded limit could not be recorded', { part: 'limit' }),
       ),
-    close: () => clearInterval(timer),
+    close: () => timers.forEach(clearInterval),
   }
-}
-
-type Index = ReturnType<typeof buildIndex>
-
-function find(models: Index, provider: string, model: string): CatalogueModel | undefined {
-  const offered = models.byName.get(provider)
-  const findByName = (name: string) => offered?.get(name) ?? offered?.get(modelFamilyOf(name) ?? name)
-  const aggregatorName = () => (model.includes('/') ? undefined : findAggregatorName(models, model))
-  const alternativeName = () => (provider === AGGREGATOR ? aggregatorName() : findNativeName(models, provider, model))
-  return findByName(model) ?? findByName(alternativeName() ?? model)
-}
-
-/**
- * Returns the aggregator's name for a model. Tries the name itself, the name with its vendor, then the only listed model of this name; first
- * in the aggregator's own list, then in the catalogue. Otherwise returns the unchanged name if that list has names without vendors, or the
- * most likely name.
- */
-function findAggregatorName(
-  { direct, aliases, byName }: Index,
-  model: string,
-  own?: ModelNameIndex,
-): string | undefined {
-  const offered = byName.get(AGGREGATOR)
-  const vendor = matchProvider(model)
-  const vendors = direct.get(model) ?? (vendor ? [vendor] : [])
-  const candidates = vendors.filter(isVendor).flatMap(name => listAggregatorNames(name, model))
-  const isListed = (name: string) => offered?.get(name)?.listed
-  return (
-    (own && selectListedName([model, ...candidates], own.has, own.findWithVendor(model))) ??
-    (own?.hasUnprefixedNames ? model : selectListedName([model, ...candidates], isListed, aliases.get(model))) ??
-    candidates.at(-1)
-  )
-}
-
-/** Returns the first likely name that is listed, or else the other name if there is only one. */
-function selectListedName(
-  likely: readonly string[],
-  isListed: (name: string) => boolean | undefined,
-  others: readonly string[] = [],
-): string | undefined {
-  return likely.find(isListed) ?? (others.length === 1 ? others[0] : undefined)
-}
-
-function findNativeName({ natives, byName }: Index, provider: string, model: string): string | undefined {
-  const listed = natives.get(`${provider} ${model}`)
-  if (listed !== undefined || !model.startsWith(`${provider}/`)) return listed
-  const name = toNativeName(provider, model.slice(provider.length + 1))
-  return byName.get(provider)?.get(name)?.listed || isVendorModelName(provider, name) ? name : undefined
-}
-
-/** Returns whether the provider has its own models. Some serve only other vendors' models. */
-function isVendor(provider: string): boolean {
-  return VENDORS.every(({ name, makes_models }) => name !== provider || makes_models)
-}
-
-function buildIndex(models: readonly CatalogueModel[]) {
-  const byName = new Map<string, Map<string, CatalogueModel>>()
-  for (const [provider, offered] of Map.groupBy(models, model => model.provider)) {
-    byName.set(provider, new Map(offered.map(model => [model.model, model])))
-  }
-  const today = nowIso().slice(0, 10)
-  const listed = Map.groupBy(
-    models.filter(model => model.listed && (model.retiresOn === null || model.retiresOn > today)),
-    model => model.provider,
-  )
-  const direct = new Map<string, string[]>()
-  for (const [provider, offered] of listed) {
-    if (provider === AGGREGATOR) continue
-    for (const { model } of offered) direct.set(model, [...(direct.get(model) ?? []), provider])
-  }
-  const aggregatorNames = (listed.get(AGGREGATOR) ?? []).map(({ model }) => model)
-  const aliases = Map.groupBy(aggregatorNames, model => model.slice(model.indexOf('/') + 1))
-  return { byName, listed, direct, aliases, natives: indexNatives(listed) }
-}
-
-/** Indexes native names by provider and aggregator's name. Of several snapshots, the name without a date is used. */
-function indexNatives(listed: ReadonlyMap<string, readonly CatalogueModel[]>): ReadonlyMap<string, string> {
-  const natives = new Map<string, string>()
-  for (const { name: provider } of VENDORS) {
-    for (const { model } of listed.get(provider) ?? []) {
-      for (const name of listAggregatorNames(provider, model)) {
-        const other = natives.get(`${provider} ${name}`)
-        if (other === undefined || model.length < other.length) natives.set(`${provider} ${name}`, model)
-      }
-    }
-  }
-  return natives
 }

@@ -5,12 +5,10 @@ import { parseRedisUrl, type RedisTlsOptions } from '../stores/redis/redis-url.t
 import type { Environment, ValueReaders } from './value-readers.ts'
 
 export function createAddressReaders(environment: Environment, { optionalText, fileText, problem }: ValueReaders) {
-  function baseUrl<Fallback extends string | null>(name: string, fallback: Fallback): string | Fallback {
-    const value = optionalText(name) ?? fallback
-    if (value === null) return fallback
-    if (URL.canParse(value) && ['http:', 'https:'].includes(new URL(value).protocol))
-      return value.replace(/(?<!\/)\/+$/, '')
-    problem(name, 'an address that begins with http:// or https://', fallback ?? 'https://models.example.com/v1')
+  function baseUrl(name: string, fallback: string): string {
+    const address = normalizeBaseUrl(optionalText(name) ?? fallback)
+    if (address !== null) return address
+    problem(name, 'an address that begins with http:// or https://', fallback)
     return fallback
   }
 
@@ -74,6 +72,12 @@ export function createAddressReaders(environment: Environment, { optionalText, f
   }
 
   return { baseUrl, publicUrl, databaseUrl, redisUrl, redisTls, origins }
+}
+
+/** Returns the address without slashes at its end; null when it is not an address of HTTP. */
+export function normalizeBaseUrl(address: string): string | null {
+  if (!URL.canParse(address) || !['http:', 'https:'].includes(new URL(address).protocol)) return null
+  return address.replace(/(?<!\/)\/+$/, '')
 }
 
 function completeUrl(value: string, environment: Environment, authorityFile: string | undefined): string {

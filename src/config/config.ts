@@ -10,12 +10,11 @@ import { createSettingsReader } from './settings-reader.ts'
 import { readTracingConfig, type TracingConfig } from './tracing.ts'
 import { readUpstreamConfig, type UpstreamConfig } from './upstream.ts'
 import type { Environment } from './value-readers.ts'
-import { baseUrlVariableOf, type DirectProvider, mapVendors } from './vendors.ts'
+import { readVendorSettings, type VendorSettingsByPrefix } from './vendor-settings.ts'
 
 export type { EmbedderConfig } from './embedder.ts'
 export type { OidcConfig } from './oidc.ts'
 export { processEnvironment } from './process-environment.ts'
-export type { DirectProvider } from './vendors.ts'
 
 export interface Config {
   port: number
@@ -39,8 +38,7 @@ export interface Config {
   embeddedPgPort: number
   workers: number
   aggregator: AggregatorConfig
-  /** The base URLs of direct providers; null for a vendor that has another one in each installation, which is not set. */
-  direct: Readonly<Record<DirectProvider, { baseUrl: string | null }>>
+  vendors: VendorSettingsByPrefix
   embedder: EmbedderConfig
   /** 32 bytes that encrypt provider keys; null when not set. With the embedded database, the key is then created in `dataDir` at first use. */
   encryptionKey: Uint8Array | null
@@ -115,7 +113,7 @@ export function readConfig(environment: Environment = processEnvironment): Confi
     embeddedPgPort,
     workers: read.workers('WORKERS', databaseUrl !== null && redisUrl !== null),
     aggregator: readAggregatorConfig(read),
-    direct: mapVendors(({ name, base_url }) => ({ baseUrl: read.baseUrl(baseUrlVariableOf(name), base_url) })),
+    vendors: readVendorSettings(read, environment),
     embedder: readEmbedderConfig(read, problems),
     encryptionKey: read.key('ENCRYPTION_KEY'),
     encryptionKeyNext: read.key('ENCRYPTION_KEY_NEXT'),

@@ -1,27 +1,22 @@
-/** The vendors that projects use with their own keys: the rows of the table `vendors` at the time of this release. */
-import { VENDORS as ROWS } from '../postgres/seeds.generated.ts'
-
-type Row = (typeof ROWS)[number]
-
-export type DirectProvider = Row['name']
+/** A vendor: a provider that requests reach directly. Vendors are rows of the table `vendors`, which processes read at run time. */
 
 /** Where requests contain the key: `bearer`, `none`, `header:<name>` or `query:<name>`. */
 export type KeyLocation = 'bearer' | 'none' | `header:${string}` | `query:${string}`
 
 /** A row of the table `vendors`. The comments of its columns describe the fields. */
 export interface Vendor {
-  readonly name: DirectProvider
+  readonly name: string
   readonly title: string
   readonly base_url: string | null
   readonly format: 'openai' | 'anthropic'
-  readonly endpoints: readonly Row['endpoints'][number][]
+  readonly endpoints: readonly ('chat' | 'completions' | 'embeddings' | 'responses' | 'messages')[]
   readonly path_template: string
   readonly key_location: KeyLocation | null
   readonly query_parameters: Readonly<Record<string, string>>
   readonly sent_headers: Readonly<Record<string, string>>
   readonly accepts_stream_options: boolean
   readonly passes: readonly string[] | null
-  readonly keeps: readonly Row['keeps'][number][]
+  readonly keeps: readonly string[]
   readonly headers: readonly string[]
   readonly model_names: string | null
   readonly prefixes_models: boolean
@@ -31,15 +26,12 @@ export interface Vendor {
   readonly output_limits: readonly ('max_tokens' | 'max_completion_tokens')[] | null
 }
 
-/** The vendors in order of preference, which matters when two have a native model of the same name. */
-export const VENDORS: readonly Vendor[] = ROWS
-
-/** Returns the environment variable of a vendor's base address. */
-export function baseUrlVariableOf(name: DirectProvider): string {
-  return `${name.toUpperCase().replaceAll('-', '_')}_BASE_URL`
+/** Returns what the names of the vendor's environment variables begin with, such as `OPENAI` of `OPENAI_BASE_URL`. */
+export function settingPrefixOf(vendor: string): string {
+  return vendor.toUpperCase().replaceAll('-', '_')
 }
 
-/** Returns the result of `map` for each vendor, by the vendor's name. */
-export function mapVendors<Value>(map: (vendor: Vendor) => Value): Readonly<Record<DirectProvider, Value>> {
-  return Object.fromEntries(VENDORS.map(vendor => [vendor.name, map(vendor)])) as Record<DirectProvider, Value>
+/** Returns the environment variable of a vendor's base address. */
+export function baseUrlVariableOf(vendor: string): string {
+  return `${settingPrefixOf(vendor)}_BASE_URL`
 }

@@ -9,7 +9,7 @@ import {
   traitsOf,
 } from '../providers/stored-object-collections.ts'
 import type { Endpoint } from '../providers/upstream.ts'
-import { splitVendorBase } from './detect-vendor.ts'
+import type { VendorDetector } from './detect-vendor.ts'
 
 /** A host name or an IP address, and a port. It does not match the names of two Host headers, which Bun joins. */
 const HOST = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
@@ -124,13 +124,13 @@ export const GEMINI_PATH =
 
 /**
  * Returns the path's target; null when there is none. Tolerates extra slashes, a base URL without /v1, and vendors' base paths.
- * `headerVendor` is the vendor that the headers identify; a vendor in the path has precedence.
+ * A vendor in the path has precedence over one that the headers identify.
  */
-export function resolveTarget(pathname: string, headerVendor: ClientVendor | null = null): RouteTarget | null {
+export function resolveTarget(pathname: string, detector: VendorDetector, headers?: Headers): RouteTarget | null {
   const path = pathname.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
-  const { rest, vendor } = splitVendorBase(path)
+  const { rest, vendor } = detector.splitBase(path)
   const target = rest.startsWith(DEPLOYMENTS) ? readDeployment(rest) : readProxyPath(rest)
-  return target && applyVendor(target, vendor ?? headerVendor)
+  return target && applyVendor(target, vendor ?? (headers ? detector.detect(headers) : null))
 }
 
 function readDeployment(rest: string): RouteTarget | null {

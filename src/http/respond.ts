@@ -8,7 +8,7 @@ import { ResponseMemory } from '../event-loop/response-memory.ts'
 import type { StreamMemory } from '../event-loop/stream-memory.ts'
 import { writeAnthropicError } from '../formats/messages/message-errors.ts'
 import type { ProxyResponse } from '../pipeline/request/request.ts'
-import { detectVendor } from './detect-vendor.ts'
+import { hasAnthropicHeaders } from './detect-vendor.ts'
 import { EXPOSED_HEADERS } from './exposed-headers.ts'
 import { HSTS } from './is-https.ts'
 import { MAX_PIECE_BYTES, streamBody } from './stream-body.ts'
@@ -37,7 +37,7 @@ const OPENAI_PATH = /\/(?:completions|embeddings|responses|images|audio|moderati
 /** Whether the client expects errors in Anthropic's envelope. */
 export function expectsAnthropicErrors({ url, headers }: Pick<Request, 'url' | 'headers'>): boolean {
   const [path = ''] = url.split('?')
-  return ANTHROPIC_PATH.test(path) || (!OPENAI_PATH.test(path) && detectVendor(headers) === 'anthropic')
+  return ANTHROPIC_PATH.test(path) || (!OPENAI_PATH.test(path) && hasAnthropicHeaders(headers))
 }
 
 export function createResponse({ status, headers, body }: ProxyResponse, context: HttpRequestContext): Response {

@@ -1,6 +1,7 @@
 /** Creates the HTTP server and routes each path to its handler. */
 
 import { type AnyElysia, Elysia } from 'elysia'
+import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Config } from '../config/config.ts'
 import { createError } from '../errors/errors.ts'
 import type { StreamMemory } from '../event-loop/stream-memory.ts'
@@ -8,7 +9,7 @@ import type { HttpMethod, RouteTarget } from '../pipeline/request/request.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import type { RejectionCounter } from '../telemetry/rejection-counter.ts'
-import { detectVendor } from './detect-vendor.ts'
+import { vendorDetectorOf } from './detect-vendor.ts'
 import { createIngress, type IncomingRequest } from './ingress.ts'
 import { createNotFoundError } from './not-found.ts'
 import {
@@ -37,11 +38,12 @@ export interface HttpAppOptions extends PipelineHandlerOptions, UnmeteredHandler
   rejections: RejectionCounter
   metrics: Pick<ProxyMetrics, 'countUnrecorded'>
   log: Log
+  catalogue: Pick<Catalogue, 'vendors'>
   /** Controllers with their own paths, besides the proxy's. */
   controllers?: readonly AnyElysia[]
 }
 
-export function createHttpApp({ controllers = [], ...options }: HttpAppOptions) {
+export function createHttpApp({ controllers = [], catalogue, ...options }: HttpAppOptions) {
   const { answer, answerPreflight, redirectToDashboard, answerError } = createDispatch(options)
 
   /** Answers a path that is not in TARGETS_BY_PATH: a variant of a known path, or an unknown one. */
@@ -49,7 +51,7 @@ export function createHttpApp({ controllers = [], ...options }: HttpAppOptions) 
     const redirect = options.config.dashboard === 'on' ? redirectToDashboard(incoming.request) : undefined
     if (redirect) return redirect
     const { pathname } = parseUrl(incoming.request)
-    const target = resolveTarget(pathname, detectVendor(incoming.request.headers))
+    const target = resolveTarget(pathname, vendorDetectorOf(catalogue.vendors), incoming.request.headers)
     return target ? answer(incoming, target) : answerError(createNotFoundError(pathname), incoming)
   }
 
@@ -80,7 +82,7 @@ export function createHttpApp({ controllers = [], ...options }: HttpAppOptions) 
     })
   for (const [path, target] of Object.entries(TARGETS_BY_PATH)) {
     const handler = ({ request, server }: IncomingRequest) =>
-      answer({ request, server }, applyVendor(target, detectVendor(request.headers)))
+      answer({ request, server }, applyVendor(target, vendorDetectorOf(catalogue.vendors).detect(request.headers)))
     for (const method of [...allowedMethodsOf(target), 'ALL']) app.route(method, path, handler, PROXY_ROUTE)
   }
   return app
@@ -90,7 +92,7 @@ export function createHttpApp({ controllers = [], ...options }: HttpAppOptions) 
 type MaybeResponse = Response | undefined | Promise<Response | undefined>
 
 /** Answers targets; a method that the target does not have gets a 405. */
-function createDispatch(options: Omit<HttpAppOptions, 'controllers'>) {
+function createDispatch(options: Omit<HttpAppOptions, 'controllers' | 'catalogue'>) {
   const cors = createCors(options.config.corsOrigins)
   const ingress = createIngress({ ...options, cors })
   const answerPipeline = createPipelineHandler(options, ingress)

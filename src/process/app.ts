@@ -69,6 +69,8 @@ export interface AppOptions {
   hookPauseMs?: number | undefined
   /** The interval of requests to providers for usage that was estimated; a few seconds by default. */
   reconcileEveryMs?: number | undefined
+  /** The interval at which vendors are read; two seconds by default. */
+  refreshVendorsMs?: number | undefined
   /** The interval of all maintenance loops; by default, each has its own. */
   maintenanceEveryMs?: number | undefined
   log: Log
@@ -137,6 +139,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     realtime,
     ...createInfoReaders(services, modelRouter),
     ...{ config, readiness, connections, memory, tracing, rejections, log },
+    catalogue,
     addressLimits: createAddressRateLimits(localStore),
     metrics: proxyMetrics,
     controllers: config.dashboard === 'on' ? [createDashboard(adminSetup)] : [],
@@ -159,8 +162,8 @@ export async function createApp(given: AppOptions): Promise<App> {
 
 /** Creates the parts that select a provider for a request: the catalogue, providers, the model router, and the hook. */
 async function createRouting(options: AppOptions, metrics: ProxyMetrics) {
-  const { config, database, log, retryWaitMs, hookPauseMs: pauseMs } = options
-  const catalogue = await loadCatalogue(database, log)
+  const { config, database, log, retryWaitMs, refreshVendorsMs, hookPauseMs: pauseMs } = options
+  const catalogue = await loadCatalogue({ database, settings: config.vendors, log, refreshVendorsMs })
   const providers = createProviders({ config, database, catalogue, log, retryWaitMs })
   const modelRouter = createModelRouter({ catalogue, sandbox: createSandboxProvider(), ...providers })
   const hook = config.hook && createHook({ config: config.hook, log, metrics, pauseMs })
@@ -229,9 +232,9 @@ async function traceRequests({ tracing }: Config, log: Log): Promise<Tracing | n
 }
 
 /** Creates the readers of models and of the caller's own key. */
-function createInfoReaders({ admission, database }: PipelineServices, modelRouter: ModelRouter) {
+function createInfoReaders({ admission, database, catalogue }: PipelineServices, modelRouter: ModelRouter) {
   return {
-    models: createModelDirectory(admission, modelRouter),
+    models: createModelDirectory(admission, modelRouter, catalogue),
     keyInfo: createKeyInfoReader(admission, database.operatorDatabase),
   }
 }

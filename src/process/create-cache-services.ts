@@ -42,7 +42,7 @@ export async function createCacheServices(
 ) {
   const seal = await createSeal(config)
   const vectors = createVectorStore({ database, store, log })
-  const nameVector = createEmbedderVectorNamer(embedder, config, catalogue.directProvidersOf)
+  const nameVector = createEmbedderVectorNamer(embedder, config, catalogue)
   const priceEmbedding = createEmbedderPricing(embedder, config, catalogue)
   const promptVectors = await createPromptEmbedder({
     database,

@@ -3,7 +3,6 @@ import { createBudgets } from '../admission/budgets.ts'
 import { createTokenRateLimiter } from '../admission/token-rate-limiter.ts'
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import type { Config } from '../config/config.ts'
-import { VENDORS } from '../config/vendors.ts'
 import { withTimeout } from '../event-loop/timeouts.ts'
 import { workerPool } from '../event-loop/worker-pool.ts'
 import { createUsageReconciler } from '../pipeline/accounting/usage-reconciler.ts'
@@ -37,7 +36,7 @@ export function createRecorders(options: RecorderOptions, modelRouter: ModelRout
   const budgets = createBudgets(database, undefined, {
     maxWaitMs: reservationWaitMs,
     findSimilarModels(model) {
-      const listed = [AGGREGATOR, ...VENDORS.map(({ name }) => name)].flatMap(provider => catalogue.modelsOf(provider))
+      const listed = [AGGREGATOR, ...catalogue.vendors.names].flatMap(provider => catalogue.modelsOf(provider))
       // Another provider may have a price for the model under a similar name.
       const names = listed.map(each => each.model).filter(name => name !== model && !name.endsWith(`/${model}`))
       return findSimilarNames(model, names)

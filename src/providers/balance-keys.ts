@@ -42,7 +42,8 @@ export function balanceKeys(
 ): Provider {
   const [first] = keys
   if (!first) throw new Error('keys must not be empty: balanceKeys needs at least one')
-  const { name, kind, pricedAs, nativeEndpoints, passThrough, sendStored, resolveRealtime } = first.provider
+  const { passThrough, sendStored, resolveRealtime, ...traits } = first.provider
+  const { name } = traits
   const { choose, coolDown } = createCooldowns(keys, onCooldown)
 
   async function sendWithKeys(
@@ -80,10 +81,7 @@ export function balanceKeys(
   }
 
   return {
-    name,
-    pricedAs,
-    ...(kind && { kind }),
-    ...(nativeEndpoints && { nativeEndpoints }),
+    ...traits,
     send: (request: UpstreamRequest) =>
       sendWithKeys(promptPrefixOf(request.body), (provider, earlier) =>
         provider.send(withEarlierCredentials(request, earlier)),

@@ -5,7 +5,7 @@ import { type AggregatorModelNames, createAggregatorModelNames } from '../catalo
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import { fetchModelNames } from '../catalogue/fetch-aggregator-models.ts'
 import type { Config } from '../config/config.ts'
-import { baseUrlVariableOf, mapVendors, type Vendor } from '../config/vendors.ts'
+import { baseUrlVariableOf, type Vendor } from '../config/vendors.ts'
 import { createError } from '../errors/errors.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { callFunction } from '../postgres/call.ts'
@@ -15,7 +15,8 @@ import type { Log } from '../telemetry/log.ts'
 import { createAnthropicProvider } from './anthropic/create-anthropic-provider.ts'
 import { type CircuitBreakers, type CircuitBreakersOptions, createCircuitBreakers } from './circuit-breakers.ts'
 import { createConnectionProbe } from './connection-probe.ts'
-import { createDirectProviders, NATIVE_ENDPOINTS } from './direct-providers.ts'
+import { clientHeadersOf, createDirectProviders, nativeEndpointsOf } from './direct-providers.ts'
+import { AGGREGATOR_HEADERS } from './forwarded-headers.ts'
 import { readEncryptionKeys } from './keys/encryption-key.ts'
 import { createExtrasKeyDerivation } from './keys/extras-keys.ts'
 import { createVault, decryptStoredKey } from './keys/vault.ts'
@@ -43,7 +44,6 @@ export interface Providers extends Pick<ModelRouterOptions, 'aggregatorFor' | 'd
   close(): void
 }
 
-const VENDOR = mapVendors(vendor => vendor)
 /** The number of projects whose aggregator provider is cached. */
 const MAX_PROJECTS = 10_000
 /** The aggregator's native endpoints besides chat, by the value of AGGREGATOR_SPEAKS. */
@@ -76,14 +76,15 @@ export function createProviders({ config, database, catalogue, log, retryWaitMs 
   }
 
   const direct = createDirectProviders({
+    findVendor: name => catalogue.vendors.find(name),
     decryptKey: (owner, name) => decryptStoredKey(database, vault, owner, name),
     protect: (provider, { projectId }, key) => circuits.protect(provider, projectId, key),
     retry,
     onKeyCooldown: ({ projectId, provider }, key, status, restMs) =>
       log.warn({ provider, project: projectId, key, status, restMs }, 'a provider key was rejected and cools down'),
-    connect(name, apiKey, projectId) {
-      const vendor = VENDOR[name]
-      const connection = { ...connectionOf(vendor, config.direct[name].baseUrl), apiKey }
+    connect(vendor, apiKey, projectId) {
+      const { name } = vendor
+      const connection = { ...connectionOf(vendor), clientHeaders: clientHeadersOf(vendor), apiKey }
       const named = { name, kind: name, pricedAs: name, title: vendor.title, passThroughPaths: vendor.passes }
       const options = { ...named, ...connection, projectId, limits, probe }
       const formats: Record<Vendor['format'], () => Provider> = {
@@ -101,7 +102,7 @@ export function createProviders({ config, database, catalogue, log, retryWaitMs 
             maxOutputTokensOf: model => catalogue.find(name, model)?.maxOutputTokens ?? null,
           }),
       }
-      return translate(formats[vendor.format](), NATIVE_ENDPOINTS[name])
+      return translate(formats[vendor.format](), nativeEndpointsOf(vendor))
     },
   })
 
@@ -120,8 +121,8 @@ export function createProviders({ config, database, catalogue, log, retryWaitMs 
 }
 
 /** Throws a 503 for a vendor without a base URL. */
-function connectionOf(vendor: Vendor, baseUrl: string | null): Omit<VendorConnection, 'apiKey'> {
-  const { name, title, key_location, query_parameters, sent_headers, path_template } = vendor
+function connectionOf(vendor: Vendor): Omit<VendorConnection, 'apiKey'> {
+  const { name, title, base_url: baseUrl, key_location, query_parameters, sent_headers, path_template } = vendor
   if (baseUrl === null) throw createError('vendorAddressMissing', { title, name, setting: baseUrlVariableOf(name) })
   return {
     baseUrl,
@@ -153,6 +154,7 @@ function createAggregator(
     ...connection,
     name,
     kind: AGGREGATOR,
+    clientHeaders: AGGREGATOR_HEADERS,
     pricedAs: AGGREGATOR,
     baseUrl,
     apiKey,

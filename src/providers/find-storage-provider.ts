@@ -1,6 +1,7 @@
 /** Finds the provider that stores a project's files or batches: the one that the client names, or the first for which the project has a key. */
 import { AGGREGATOR } from '../catalogue/catalogue.ts'
-import { type DirectProvider, VENDORS } from '../config/vendors.ts'
+import type { VendorDirectory } from '../catalogue/vendor-directory.ts'
+import type { Vendor } from '../config/vendors.ts'
 import { createError, type ProxyError } from '../errors/errors.ts'
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
 import { DEFAULT_KEY_NAME } from '../postgres/stored-objects.ts'
@@ -18,28 +19,32 @@ export interface StorageProviderQuery {
 }
 
 /** Returns the storage providers of the collection, in order of preference. */
-export function listStorageProviders(collection: StoredObjectCollection): (DirectProvider | typeof AGGREGATOR)[] {
+export function listStorageProviders(
+  vendors: readonly Pick<Vendor, 'name' | 'keeps'>[],
+  collection: StoredObjectCollection,
+): string[] {
   const { api, ownership } = traitsOf(collection)
-  const vendors = VENDORS.filter(({ keeps }) => keeps.some(kept => kept === collection)).map(({ name }) => name)
-  return api === 'openai' && ownership === 'recorded' ? [...vendors, AGGREGATOR] : vendors
+  const names = vendors.filter(({ keeps }) => keeps.includes(collection)).map(({ name }) => name)
+  return api === 'openai' && ownership === 'recorded' ? [...names, AGGREGATOR] : names
 }
 
 /** The providers that a project can use; `aggregator` is null when none is configured. */
 interface AvailableProviders {
+  vendors: VendorDirectory
   aggregator: (() => Provider) | null
-  direct(name: DirectProvider): Provider
+  direct(name: string): Provider
 }
 
 export function findStorageProvider(
   resolvedKey: Pick<ResolvedKey, 'key_type' | 'direct_providers'>,
   collection: StoredObjectCollection,
   { providerId, vendor }: StorageProviderQuery,
-  { aggregator, direct }: AvailableProviders,
+  { vendors, aggregator, direct }: AvailableProviders,
 ): Provider | ProxyError {
   if (resolvedKey.key_type === 'test') return sandboxStorageError()
   const [storageProvider, key = DEFAULT_KEY_NAME] = providerId?.split('/') ?? []
   const named = storageProvider ?? vendor
-  for (const name of listStorageProviders(collection)) {
+  for (const name of listStorageProviders(vendors.list, collection)) {
     if (named !== undefined && name !== named) continue
     if (name === AGGREGATOR) {
       if (aggregator) return aggregator()
@@ -49,6 +54,6 @@ export function findStorageProvider(
     }
   }
   return providerId === undefined
-    ? noStorageProviderError(collection, vendor)
+    ? noStorageProviderError(collection, vendors, vendor)
     : createError('storageKeyRemoved', { provider: providerId })
 }

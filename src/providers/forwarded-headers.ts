@@ -1,28 +1,23 @@
 /** Lists the headers that the proxy forwards to providers and returns to clients. No other header is forwarded. */
-import { mapVendors } from '../config/vendors.ts'
-import type { ProviderKind, UpstreamRequest } from './upstream.ts'
+import type { UpstreamRequest } from './upstream.ts'
 
 /** A lower-case name and a value. */
 export type HeaderPair = [name: string, value: string]
 
 /**
- * The headers that each vendor documents. OpenAI's organization and project, and Anthropic's workspace, belong to the provider key, which is
- * always the project's own for these vendors.
+ * The headers that are forwarded to an aggregator. Every aggregator is assumed to support OpenRouter's. One that supports the Messages API needs
+ * Anthropic's.
  */
-const DOCUMENTED: Record<ProviderKind, readonly string[]> = {
-  ...mapVendors(({ headers }) => headers.toSorted()),
-  // An aggregator that supports the Messages API needs Anthropic's headers.
-  aggregator: [
-    'anthropic-beta',
-    'anthropic-version',
-    'http-referer',
-    'idempotency-key',
-    'x-anthropic-beta',
-    'x-openrouter-categories',
-    'x-openrouter-title',
-    'x-title',
-  ],
-}
+export const AGGREGATOR_HEADERS: readonly string[] = [
+  'anthropic-beta',
+  'anthropic-version',
+  'http-referer',
+  'idempotency-key',
+  'x-anthropic-beta',
+  'x-openrouter-categories',
+  'x-openrouter-title',
+  'x-title',
+]
 
 /** W3C Trace Context. It is forwarded unchanged, or with the proxy's own span as the parent when requests are traced. */
 const TRACE_CONTEXT = ['traceparent', 'tracestate']
@@ -56,17 +51,11 @@ const WITHOUT_EFFECT = new Set([
   'x-title',
 ])
 
-const hasEffect = (name: string) => !WITHOUT_EFFECT.has(name)
-const WITH_EFFECT: Record<ProviderKind, readonly string[]> = {
-  ...mapVendors(({ name }) => DOCUMENTED[name].filter(hasEffect)),
-  aggregator: DOCUMENTED.aggregator.filter(hasEffect),
-}
-
-/** Returns the client's headers that may change this provider's response, sorted by name. They are part of the cache key. */
-export function pickCacheKeyHeaders(headers: Headers, kind: ProviderKind | undefined): HeaderPair[] {
+/** Returns the client's headers that may change the response of a provider with these `clientHeaders`, sorted by name. They are part of the cache key. */
+export function pickCacheKeyHeaders(headers: Headers, clientHeaders: readonly string[] = []): HeaderPair[] {
   const pairs: HeaderPair[] = []
-  if (kind === undefined) return pairs
-  for (const name of WITH_EFFECT[kind]) {
+  for (const name of clientHeaders) {
+    if (WITHOUT_EFFECT.has(name)) continue
     const value = headers.get(name)
     if (value !== null) pairs.push([name, value])
   }
@@ -77,8 +66,12 @@ export function pickCacheKeyHeaders(headers: Headers, kind: ProviderKind | undef
  * Returns the client's headers that are forwarded to a provider, sorted by name. Idempotency keys get the project's id as a prefix, because
  * projects may share a provider key.
  */
-export function pickForwardedHeaders(headers: Headers, kind: ProviderKind, projectId: number): HeaderPair[] {
-  return [...DOCUMENTED[kind], ...TRACE_CONTEXT].flatMap((name): HeaderPair[] => {
+export function pickForwardedHeaders(
+  headers: Headers,
+  clientHeaders: readonly string[],
+  projectId: number,
+): HeaderPair[] {
+  return [...clientHeaders, ...TRACE_CONTEXT].flatMap((name): HeaderPair[] => {
     const value = headers.get(name)
     if (value === null) return []
     return [[name, name === 'idempotency-key' ? `project-${projectId}-${value}` : value]]
@@ -106,10 +99,10 @@ const USER_AGENT = 'model-proxy'
 /** Returns the headers of an upstream request without the credential, which each provider adds in its own way. */
 export function createRequestHeaders(
   { headers, stream }: Pick<UpstreamRequest, 'headers' | 'stream'>,
-  kind: ProviderKind,
+  clientHeaders: readonly string[],
   projectId: number,
 ): Headers {
-  const forwarded = new Headers(pickForwardedHeaders(headers, kind, projectId))
+  const forwarded = new Headers(pickForwardedHeaders(headers, clientHeaders, projectId))
   forwarded.set('user-agent', USER_AGENT)
   forwarded.set('content-type', 'application/json')
   forwarded.set('accept', stream ? 'text/event-stream' : 'application/json')

@@ -1,7 +1,5 @@
 /** Finds the provider for a model's name and a project. */
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
-import { matchProvider, matchProviders, VALID_MODEL_NAME } from '../catalogue/vendor-model-names.ts'
-import { type DirectProvider, VENDORS } from '../config/vendors.ts'
 import { createError, ProxyError } from '../errors/errors.ts'
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
 import {
@@ -11,9 +9,9 @@ import {
   createAggregatorModels,
   VENDOR_MODEL_PATTERN,
 } from './aggregator-models.ts'
+import { createDirectRoutes, withNativeName } from './direct-routes.ts'
 import { findStorageProvider, type StorageProviderQuery } from './find-storage-provider.ts'
 import { matchesAnyModelPattern } from './model-patterns.ts'
-import { renameModel } from './rename-model.ts'
 import { modelNotFoundError, noRouteError, quoteModel } from './routing-errors.ts'
 import type { StoredObjectCollection } from './stored-object-collections.ts'
 import type { Provider } from './upstream.ts'
@@ -57,7 +55,7 @@ export interface ModelRouter {
     query?: StorageProviderQuery,
   ): Provider | ProxyError
   /** Returns the provider of this model by its name in the catalogue's prices; null for a name without a route. */
-  resolvePriceProvider(model: string, resolvedKey: RoutingContext): DirectProvider | typeof AGGREGATOR | null
+  resolvePriceProvider(model: string, resolvedKey: RoutingContext): string | null
   /**
    * Returns the catalogue's models for which `resolve` finds a provider, and the models of an aggregator that has names of its own. Of two
    * models with the same name, it returns the one that `resolve` would choose.
@@ -74,22 +72,22 @@ export interface ModelRouter {
 
 export interface ModelRouterOptions extends AggregatorModelsOptions {
   sandbox: Provider
-  directProviderFor(name: DirectProvider, resolvedKey: RoutingContext): Provider
+  directProviderFor(name: string, resolvedKey: RoutingContext): Provider
 }
-
-/** The direct providers in order of preference, which matters when two have a native model of the same name. */
-export const DIRECT_PROVIDERS: readonly DirectProvider[] = VENDORS.map(({ name }) => name)
 
 export function createModelRouter(options: ModelRouterOptions): ModelRouter {
   const { catalogue, sandbox, aggregatorFor, modelNames, directProviderFor } = options
   const aggregated = createAggregatorModels(options)
+  const directRoutes = createDirectRoutes({ catalogue, aggregated, hasAggregator: aggregatorFor !== null })
 
-  const listModels = (resolvedKey: RoutingContext) =>
-    listAvailableModels(
-      provider => (provider === AGGREGATOR ? aggregated.listModels() : catalogue.modelsOf(provider)),
-      resolvedKey,
-      aggregatorFor !== null,
-    )
+  /** Lists the models that the key can use, sorted by name. A vendor's model replaces the aggregator's of the same name. */
+  function listModels(resolvedKey: RoutingContext): AvailableModel[] {
+    const hasAggregator = aggregatorFor !== null || resolvedKey.key_type === 'test'
+    const models: AvailableModel[] = hasAggregator ? [...aggregated.listModels()] : []
+    for (const vendor of directRoutes.listReachable(resolvedKey).toReversed())
+      models.push(...catalogue.modelsOf(vendor))
+    return sortByName(models.filter(({ model }) => isModelAllowed(model, resolvedKey)))
+  }
 
   function resolve(
     model: string,
@@ -103,9 +101,9 @@ export function createModelRouter(options: ModelRouterOptions): ModelRouter {
       return isKnown(model, catalogue, aggregated)
         ? sandbox
         : modelNotFoundError(model, catalogue, listModels(resolvedKey))
-    const direct = findDirect(catalogue, model, resolvedKey)
-    if (direct) return resolveDirectProvider(options, direct, model, resolvedKey)
-    const provider = aggregated.findProvider(model, resolvedKey.project_id) ?? findByVendor(options, model, resolvedKey)
+    const direct = directRoutes.find(model, resolvedKey)
+    if (direct) return withNativeName(directProviderFor(direct.vendor, resolvedKey), direct)
+    const provider = aggregated.findProvider(model, resolvedKey.project_id)
     if (provider) return provider
     return VENDOR_MODEL_PATTERN.test(model)
       ? noRouteError(model, catalogue)
@@ -116,20 +114,17 @@ export function createModelRouter(options: ModelRouterOptions): ModelRouter {
     resolve,
     listModels,
 
-    findResponseStorage(resolvedKey, name = 'openai') {
-      if (resolvedKey.key_type === 'test') return null
-      if (name === AGGREGATOR) return aggregatorFor?.(resolvedKey.project_id) ?? null
-      return resolvedKey.direct_providers.includes('openai') ? directProviderFor('openai', resolvedKey) : null
-    },
+    findResponseStorage: (resolvedKey, name) => findResponseStorage(options, resolvedKey, name),
 
     findStorageProvider: (resolvedKey, collection, query = {}) =>
       findStorageProvider(resolvedKey, collection, query, {
+        vendors: catalogue.vendors,
         aggregator: aggregatorFor && (() => aggregatorFor(resolvedKey.project_id)),
         direct: name => directProviderFor(name, resolvedKey),
       }),
 
     resolvePriceProvider: (model, resolvedKey) =>
-      findDirect(catalogue, model, resolvedKey) ??
+      directRoutes.find(model, resolvedKey)?.vendor ??
       (aggregatorFor && aggregated.resolveName(model) !== undefined ? AGGREGATOR : null),
 
     findModel(model, resolvedKey) {
@@ -141,9 +136,8 @@ export function createModelRouter(options: ModelRouterOptions): ModelRouter {
 
     loadModelNames(resolvedKey, model) {
       if (!aggregatorFor || resolvedKey.key_type === 'test') return undefined
-      const isElsewhere =
-        model !== undefined && (!VALID_MODEL_NAME.test(model) || findDirect(catalogue, model, resolvedKey))
-      return isElsewhere ? undefined : modelNames.refresh()
+      const isUsed = model === undefined || directRoutes.dependsOnAggregatorList(model, resolvedKey)
+      return isUsed ? modelNames.refresh() : undefined
     },
   }
 }
@@ -163,57 +157,24 @@ function findUnlistedModel(
 }
 
 function isKnown(model: string, catalogue: Catalogue, aggregated: AggregatorModels): boolean {
-  const isNative = catalogue.directProvidersOf(model).length > 0 || matchProvider(model) !== undefined
+  const isNative = catalogue.directProvidersOf(model).length > 0 || catalogue.vendors.matchNames(model).length > 0
   return isNative || aggregated.resolveName(model) !== undefined
 }
 
-/** Returns the direct provider that the vendor prefix names, if the project has a key for it. It is called with the native name. */
-function findByVendor(options: ModelRouterOptions, model: string, resolvedKey: RoutingContext): Provider | undefined {
-  const provider = DIRECT_PROVIDERS.find(
-    name => resolvedKey.direct_providers.includes(name) && options.catalogue.nativeNameOf(name, model) !== undefined,
-  )
-  return provider && resolveDirectProvider(options, provider, model, resolvedKey)
-}
-
-/** Returns the direct provider, which is called with its native name for the model. */
-function resolveDirectProvider(
-  { catalogue, directProviderFor }: ModelRouterOptions,
-  provider: DirectProvider,
-  model: string,
+function findResponseStorage(
+  { catalogue, aggregatorFor, directProviderFor }: ModelRouterOptions,
   resolvedKey: RoutingContext,
-): Provider {
-  const isNative = catalogue.directProvidersOf(model).includes(provider)
-  const name = isNative ? undefined : catalogue.nativeNameOf(provider, model)
-  return name === undefined
-    ? directProviderFor(provider, resolvedKey)
-    : renameModel(directProviderFor(provider, resolvedKey), name)
+  name = 'openai',
+): Provider | null {
+  if (resolvedKey.key_type === 'test') return null
+  if (name === AGGREGATOR) return aggregatorFor?.(resolvedKey.project_id) ?? null
+  const isOwn = resolvedKey.direct_providers.includes('openai') && catalogue.vendors.find('openai')
+  return isOwn ? directProviderFor('openai', resolvedKey) : null
 }
 
-/** Finds a direct provider by its listed native names, and then by the form of an unlisted name. */
-function findDirect(
-  catalogue: Catalogue,
-  model: string,
-  { direct_providers }: RoutingContext,
-): DirectProvider | undefined {
-  if (direct_providers.length === 0) return undefined
-  const native = catalogue.directProvidersOf(model)
-  const listed = DIRECT_PROVIDERS.find(name => native.includes(name) && direct_providers.includes(name))
-  return listed ?? matchProviders(model).find(name => direct_providers.includes(name))
-}
-
-/** Returns the models that the key can use, sorted by name. A direct provider's model replaces the aggregator's of the same name. */
-function listAvailableModels(
-  modelsOf: (provider: string) => readonly AvailableModel[],
-  resolvedKey: RoutingContext,
-  hasAggregator: boolean,
-): AvailableModel[] {
-  const isTest = resolvedKey.key_type === 'test'
-  const isAvailable = (provider: string) =>
-    isTest || (provider === AGGREGATOR ? hasAggregator : resolvedKey.direct_providers.includes(provider))
-  const byName = new Map<string, AvailableModel>()
-  for (const provider of [AGGREGATOR, ...DIRECT_PROVIDERS.toReversed()].filter(isAvailable)) {
-    for (const model of modelsOf(provider)) if (isModelAllowed(model.model, resolvedKey)) byName.set(model.model, model)
-  }
+/** Sorts models by name. Of several with one name, the last is kept. */
+function sortByName(models: readonly AvailableModel[]): AvailableModel[] {
+  const byName = new Map(models.map(model => [model.model, model]))
   return [...byName.values()].sort((a, b) => (a.model < b.model ? -1 : 1))
 }
 

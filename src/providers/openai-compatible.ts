@@ -38,7 +38,8 @@ const PATHS: Record<Endpoint, string> = {
 const COUNT_PATHS: Partial<Record<Endpoint, string>> = { responses: '/input_tokens', messages: '/count_tokens' }
 
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
-  const { name, kind, pricedAs, projectId, title = name, endpoints, isOpenAi, passThroughPaths } = options
+  const { name, kind, clientHeaders = [], pricedAs, projectId, title = name, endpoints, isOpenAi } = options
+  const { passThroughPaths } = options
   const { storesResponses = isOpenAi, outputLimits = null, enforcesMaxPrice = false } = options
   const { acceptsUsageOption = kind === 'aggregator', acceptsStreamOptions = true } = options
   const writeAddress = createAddressWriter(options)
@@ -47,6 +48,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
   return {
     name,
     kind,
+    clientHeaders,
     pricedAs,
     enforcesMaxPrice,
     async passThrough(request) {
@@ -60,13 +62,13 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
         sendPassThrough({ ...request, body: null }, recipient(path + query)),
     }),
     ...(isOpenAi && {
-      resolveRealtime: async ({ model, isTranscription, headers: clientHeaders }: RealtimeSessionRequest) => {
+      resolveRealtime: async ({ model, isTranscription, headers: given }: RealtimeSessionRequest) => {
         const query = new URLSearchParams({
           ...(model !== null && { model }),
           ...(isTranscription && { intent: 'transcription' }),
         })
         const { url, headers, credentials } = writeAddress(`/realtime?${query}`)
-        const forwarded = Object.fromEntries(pickForwardedHeaders(clientHeaders, kind, projectId))
+        const forwarded = Object.fromEntries(pickForwardedHeaders(given, clientHeaders, projectId))
         return { url: url.replace(/^http/, 'ws'), headers: { ...forwarded, ...headers }, credentials }
       },
     }),

@@ -1,5 +1,4 @@
 /** Defines the pass-through operations, with the traits of each. */
-import type { DirectProvider } from '../config/vendors.ts'
 import type { StoredObjectCollection } from './stored-object-collections.ts'
 import type { Endpoint } from './upstream.ts'
 
@@ -58,5 +57,5 @@ export function isPassThroughOperation(path: string): path is PassThroughOperati
   return Object.hasOwn(PASS_THROUGH_OPERATIONS, path)
 }
 
-/** The vendor whose API a client uses, as its path or its headers show. OpenAI's format identifies no vendor: Groq and aggregators use it, too. */
-export type ClientVendor = DirectProvider | 'google' | 'aggregator'
+/** The vendor whose API a client uses, as its path or its headers show, or `google` or `aggregator`. OpenAI's format identifies no vendor: Groq and aggregators use it, too. */
+export type ClientVendor = string

@@ -1,8 +1,7 @@
 /** Creates the errors for models and collections without a provider. Their messages name a way to fix the request or the configuration. */
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
-import { matchProvider, matchProviders } from '../catalogue/vendor-model-names.ts'
-import { mapVendors, VENDORS } from '../config/vendors.ts'
+import type { VendorDirectory } from '../catalogue/vendor-directory.ts'
 import { createError, type ProxyError } from '../errors/errors.ts'
 import type { ClientVendor } from './pass-through-operations.ts'
 import { findSimilarNames } from './similar-names.ts'
@@ -25,7 +24,7 @@ export function modelNotFoundError(
 /** Returns the direct providers that list the name; when none does, the one whose names look like it. */
 function findNativeProviders(model: string, catalogue: Catalogue): readonly string[] {
   const listed = catalogue.directProvidersOf(model)
-  const matched = matchProvider(model)
+  const [matched] = catalogue.vendors.matchNames(model)
   return listed.length > 0 || matched === undefined ? listed : [matched]
 }
 
@@ -43,30 +42,40 @@ function modelNeedsKeyError(model: string, native: readonly string[], catalogue:
 
 /** Returns a 503 for a name with a vendor prefix when there is neither an aggregator nor a key for a provider that has the model. */
 export function noRouteError(model: string, catalogue: Catalogue): ProxyError {
-  const candidates: readonly string[] = [...catalogue.directProvidersOf(model), ...matchProviders(model)]
-  const native = VENDORS.map(({ name }) => name).filter(
+  const candidates: readonly string[] = [...catalogue.directProvidersOf(model), ...catalogue.vendors.matchNames(model)]
+  const native = catalogue.vendors.names.filter(
     name => candidates.includes(name) || catalogue.nativeNameOf(name, model) !== undefined,
   )
   if (native.length === 0) return createError('noAggregator')
   return createError('noUpstreamForVendor', { model: quoteModel(model), providers: native.join(' or ') })
 }
 
-const STORAGE_MESSAGES: Record<ClientVendor, { title: string; missing: string }> = {
-  ...mapVendors(({ title }) => ({ title, missing: 'This project has stored no key for it. Store one.' })),
+const STORAGE_MESSAGES: Readonly<Record<string, { title: string; missing: string }>> = {
   aggregator: { title: 'the aggregator', missing: 'Its AGGREGATOR_API_KEY is not set.' },
   google: { title: 'Google', missing: 'This proxy sends it model requests only.' },
 }
 
 /** Returns the error for a collection that no provider of the project stores. `vendor` is the vendor that the client names. */
-export function noStorageProviderError(collection: StoredObjectCollection, vendor?: ClientVendor): ProxyError {
+export function noStorageProviderError(
+  collection: StoredObjectCollection,
+  vendors: VendorDirectory,
+  vendor?: ClientVendor,
+): ProxyError {
   if (collection === 'message_batches') return createError('messageBatchesNeedKey')
-  if (collection === 'anthropic_files') return vendorHasNoStorageError(collection, 'anthropic')
-  return vendor === undefined ? createError('noStorageProvider') : vendorHasNoStorageError(collection, vendor)
+  if (collection === 'anthropic_files') return vendorHasNoStorageError(collection, vendors, 'anthropic')
+  return vendor === undefined ? createError('noStorageProvider') : vendorHasNoStorageError(collection, vendors, vendor)
 }
 
-function vendorHasNoStorageError(collection: StoredObjectCollection, vendor: ClientVendor): ProxyError {
+function vendorHasNoStorageError(
+  collection: StoredObjectCollection,
+  vendors: VendorDirectory,
+  vendor: ClientVendor,
+): ProxyError {
   const { path } = traitsOf(collection)
-  const { title, missing } = STORAGE_MESSAGES[vendor]
+  const { title, missing } = STORAGE_MESSAGES[vendor] ?? {
+    title: vendors.find(vendor)?.title ?? vendor,
+    missing: 'This project has stored no key for it. Store one.',
+  }
   const hasPath = vendor !== 'anthropic' || collection === 'anthropic_files'
   return createError('vendorHasNoStorage', { title, path, missing: hasPath ? missing : `It has no /v1${path}.` })
 }

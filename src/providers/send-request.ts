@@ -1,17 +1,14 @@
 /** Sends model requests and pass-through requests to a provider, with the provider's credential in place of the client's. */
 import { callUpstream, type UpstreamCall } from './call-upstream.ts'
 import { createRequestHeaders } from './forwarded-headers.ts'
-import {
-  isEventStream,
-  type PassThroughRequest,
-  type ProviderKind,
-  type UpstreamRequest,
-  type UpstreamResponse,
-} from './upstream.ts'
+import { isEventStream, type PassThroughRequest, type UpstreamRequest, type UpstreamResponse } from './upstream.ts'
 
 /** The options of a provider for one project and one key. */
 export interface ProviderOptions extends Pick<UpstreamCall, 'name' | 'limits' | 'probe'> {
-  kind: ProviderKind
+  /** A vendor, or `aggregator`. */
+  kind: string
+  /** As in Provider; none by default. */
+  clientHeaders?: readonly string[]
   pricedAs: string
   /** The project whose requests the provider serves. */
   projectId: number
@@ -21,7 +18,8 @@ export interface ProviderOptions extends Pick<UpstreamCall, 'name' | 'limits' | 
   passThroughPaths?: readonly string[] | null
 }
 
-export interface UpstreamTarget extends Pick<ProviderOptions, 'name' | 'kind' | 'projectId' | 'limits' | 'probe'> {
+export interface UpstreamTarget
+  extends Pick<ProviderOptions, 'name' | 'clientHeaders' | 'projectId' | 'limits' | 'probe'> {
   url: string
   /** Headers that replace the client's. */
   headers: Record<string, string>
@@ -104,9 +102,9 @@ export function sendPassThrough(
 
 function writeHeaders(
   request: Pick<UpstreamRequest, 'headers' | 'stream'>,
-  { kind, projectId, headers: targetHeaders }: UpstreamTarget,
+  { clientHeaders = [], projectId, headers: targetHeaders }: UpstreamTarget,
 ): Headers {
-  const headers = createRequestHeaders(request, kind, projectId)
+  const headers = createRequestHeaders(request, clientHeaders, projectId)
   for (const [header, value] of Object.entries(targetHeaders)) headers.set(header, value)
   return headers
 }

@@ -1,13 +1,9 @@
 /** The interface between the pipeline and providers: requests, responses, and the provider itself. */
-import type { DirectProvider } from '../config/config.ts'
 import type { MemoryReservation } from '../event-loop/stream-memory.ts'
 import type { MultipartForm } from '../formats/multipart-form.ts'
 import type { PlainResponseAnalysis } from './analyze-response.ts'
 import type { Credentials } from './credentials/credentials.ts'
 import type { ChatResponseSource, ResponseStream } from './response-stream.ts'
-
-/** Selects the vendor whose documented headers apply. Every aggregator is assumed to support OpenRouter's. */
-export type ProviderKind = DirectProvider | 'aggregator'
 
 export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages'
 
@@ -147,8 +143,10 @@ export function isEventStream({ headers }: Pick<UpstreamResponse, 'headers'>): b
 export interface Provider {
   /** The provider's name in the header X-Proxy-Provider. */
   readonly name: string
-  /** Selects the client's headers that are forwarded: see pickForwardedHeaders. None are when it is not set. */
-  readonly kind?: ProviderKind
+  /** A vendor, or `aggregator`; absent for the sandbox. */
+  readonly kind?: string
+  /** The client's headers that are forwarded, by lower-case names, sorted. */
+  readonly clientHeaders?: readonly string[]
   /** The provider's name in the catalogue's prices; null when it is free of charge. */
   readonly pricedAs: string | null
   /** Whether the provider chooses no host with a price above a request's `maxPrice`. */

@@ -1,6 +1,5 @@
 /** Fake providers for every provider that a proxy can reach, and provider keys for projects. */
 
-import type { DirectProvider } from '../../src/config/config.ts'
 import { callFunction } from '../../src/postgres/call.ts'
 import { createVault } from '../../src/providers/keys/vault.ts'
 import { type FakeAnthropic, startFakeAnthropic } from '../fake-anthropic/server.ts'
@@ -57,7 +56,7 @@ export async function startUpstreams(): Promise<Upstreams> {
 export async function storeKey(
   { database }: Pick<Stores, 'database'>,
   project: string,
-  provider: DirectProvider,
+  provider: string,
   secret: string,
   { encryptionKey = TEST_ENCRYPTION_KEY, name = 'default', weight = null as number | null } = {},
 ): Promise<void> {

@@ -9,6 +9,7 @@ import { createCodeFenceRemover, removeCodeFence } from '../../src/providers/ant
 import { createStopSequenceFilter } from '../../src/providers/anthropic/response/stop-sequence-filter.ts'
 import { findGrowth } from '../harness/growth.ts'
 import { HOSTILE_SHAPES } from '../harness/hostile-texts.ts'
+import { SEEDED_DETECTOR } from '../harness/vendors.ts'
 
 const CHARS = 20_000
 
@@ -20,7 +21,7 @@ function pushAll(push: (piece: string) => unknown, text: string): void {
 const READERS: Record<string, (text: string) => unknown> = {
   'the name of a field': text => referenceKindOf(text),
   'the name of an event': text => hasEventName(Buffer.from(`event:${text}`), ['error']),
-  'a path': text => [resolveTarget(`/${text}`), createNotFoundError(`/v1beta/models/${text}/`)],
+  'a path': text => [resolveTarget(`/${text}`, SEEDED_DETECTOR), createNotFoundError(`/v1beta/models/${text}/`)],
   'a user’s id': text => [hashPersonalId(text), hashPersonalId(`a@a${text} a`), hashPersonalId(`+1${text}x`)],
   'a fenced answer': text => [removeCodeFence(text), removeCodeFence(`\`\`\`json\n${text}`)],
   'a fenced stream': text => pushAll(createCodeFenceRemover().push, text),

@@ -13,6 +13,7 @@ import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { COLLECTIONS, listObjectPaths } from '../harness/stored-object-paths.ts'
+import { SEEDED_DETECTOR } from '../harness/vendors.ts'
 import { sendRaw } from './hostile/raw-http.ts'
 
 let upstreams: Upstreams
@@ -28,7 +29,7 @@ const ROUTES = [
   '/v1/models/gpt-4o',
   ...COLLECTIONS.flatMap(name => listObjectPaths(name).map(path => `/v1${path}`)),
 ].flatMap(path => {
-  const target = resolveTarget(path)
+  const target = resolveTarget(path, SEEDED_DETECTOR)
   if (!target || target.kind === 'health' || target.kind === 'probe') return []
   return allowedMethodsOf(target).map(method => ({ path, method, target }))
 })

@@ -59,7 +59,7 @@ const anthropicCases = ANTHROPIC.flatMap(row => SIZES.map(size => [...row, ...si
 describeEmbedded('prices', backend => {
   let catalogue: Catalogue
   beforeAll(async () => {
-    catalogue = await loadCatalogue((await backend.open()).database)
+    catalogue = await loadCatalogue(await backend.open())
   })
   afterAll(() => catalogue.close())
 

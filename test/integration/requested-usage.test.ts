@@ -1,6 +1,5 @@
 /** Usage in streams for clients that request it as OpenRouter's do, from every provider. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { DirectProvider } from '../../src/config/config.ts'
 import { readEvents } from '../clients/streams/read-events.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
@@ -51,8 +50,7 @@ describeEmbedded('usage in streams', backend => {
     const stores = await backend.open()
     proxy = await startProxy({ stores, environment: upstreams.environment })
     key = await proxy.createKey({ type: 'project', project: 'usage' })
-    for (const name of ['openai', 'groq', 'anthropic'] satisfies DirectProvider[])
-      await storeKey(stores, 'usage', name, `sk-${name}-0123456789`)
+    for (const name of ['openai', 'groq', 'anthropic']) await storeKey(stores, 'usage', name, `sk-${name}-0123456789`)
   })
   afterAll(() => Promise.all([proxy.stop(), upstreams.stop()]))
 

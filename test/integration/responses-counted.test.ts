@@ -12,6 +12,7 @@ import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
 import { startProxy } from '../harness/proxy.ts'
 import { COLLECTIONS, listObjectPaths } from '../harness/stored-object-paths.ts'
+import { SEEDED_DETECTOR } from '../harness/vendors.ts'
 
 const PATHS = [
   ...Object.keys(TARGETS_BY_PATH),
@@ -58,7 +59,9 @@ describeOnce('responses', backend => {
       expect(total('model_proxy_requests_total')).toBe(recorded?.count)
       expect(total('model_proxy_requests_total') + total('model_proxy_unrecorded_requests_total')).toBe(answers)
       const routes = seriesOf('model_proxy_unrecorded_requests_total').map(({ labels }) => labels[0] ?? '')
-      const known = new Set(PATHS.map(path => resolveTarget(path)).map(target => (target ? routeOf(target) : 'other')))
+      const known = new Set(
+        PATHS.map(path => resolveTarget(path, SEEDED_DETECTOR)).map(target => (target ? routeOf(target) : 'other')),
+      )
       expect(routes.filter(route => !known.has(route))).toEqual([])
     } finally {
       await proxy.stop()

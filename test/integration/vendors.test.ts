@@ -1,116 +1,114 @@
-/** Rows of the table `vendors`: defaults, checks, and columns that the catalogue reads. */
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
-import { listModels } from '../../src/postgres/list-models.ts'
+/** Vendors are rows that every process reads at run time. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type FakeAnthropic, startFakeAnthropic } from '../fake-anthropic/server.ts'
+import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { describeBackends, type Stores } from '../harness/backends.ts'
+import { question } from '../harness/chat.ts'
+import { type Answer, ask } from '../harness/client.ts'
+import { storeKey, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 
-describe('vendors', () => {
-  let database: EmbeddedDatabase
+describeBackends('vendors', backend => {
+  let stores: Stores
+  let proxies: TestProxy[]
+  let first: TestProxy
+  let acme: FakeProvider
+  let other: FakeProvider
+  let bolt: FakeAnthropic
+  let project: string
+  let key: string
 
   beforeAll(async () => {
-    const template = new Blob([await Bun.file(inject('embeddedTemplate')).bytes()])
-    database = await openEmbeddedDatabase({ directory: null, psql: null, template })
-    await database.call('set search_path = model_proxy, public', [])
+    ;[acme, other, bolt] = await Promise.all([startFakeProvider(), startFakeProvider(), startFakeAnthropic()])
+    stores = await backend.open()
+    const start = () =>
+      startProxy({ stores, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY }, refreshVendorsMs: 20 })
+    first = await start()
+    proxies = [first, await start()]
   })
-  afterAll(() => database.close())
+  beforeEach(async () => {
+    await first.query('delete from provider_keys')
+    await first.query(`delete from vendors where source = 'operator'`)
+    project = `p-${crypto.randomUUID()}`
+    key = await first.createKey({ project, type: 'project' })
+    for (const each of [acme, other, bolt]) each.requests.length = 0
+  })
+  afterAll(async () => {
+    await Promise.all(proxies.map(proxy => proxy.stop()))
+    await Promise.all([acme, other, bolt].map(each => each.stop()))
+  })
 
-  /** Inserts a row beside its name, and removes it again. Returns the row. */
-  async function insert(columns: Record<string, unknown>): Promise<Record<string, unknown>> {
-    const row = { name: 'acme', title: 'Acme', base_url: 'https://api.acme.example/v1', ...columns }
-    const names = Object.keys(row).join(', ')
-    const select = `select ${names} from jsonb_populate_record(null::vendors, $1::jsonb)`
-    const [inserted] = await database.call<{ row: Record<string, unknown> }>(
-      `insert into vendors (${names}) ${select} returning to_jsonb(vendors) as row`,
-      [JSON.stringify(row)],
+  const hello = (model: string) => ({ ...question(`Hello ${crypto.randomUUID()}`), model })
+
+  const sentModels = () => acme.requests.map(({ body }) => (body as { model: string }).model)
+
+  /** Sends requests to each process until its response fits, and returns the last response of each. */
+  async function askAll(model: string, fits: (answer: Answer) => boolean): Promise<Answer[]> {
+    return Promise.all(
+      proxies.map(async proxy => {
+        let answer: Answer | undefined
+        await waitUntil(
+          () => `a process reads the change, last ${answer?.status} ${answer?.text}`,
+          async () => {
+            answer = await ask(proxy, key, hello(model))
+            return fits(answer)
+          },
+        )
+        return answer as Answer
+      }),
     )
-    await database.call('delete from vendors where name = $1', [row.name])
-    return inserted?.row ?? {}
   }
 
-  test('have defaults for all columns but three', async () => {
-    expect(await insert({})).toEqual({
-      name: 'acme',
-      title: 'Acme',
-      base_url: 'https://api.acme.example/v1',
-      format: 'openai',
-      endpoints: ['chat'],
-      path_template: '{path}',
-      key_location: null,
-      query_parameters: {},
-      sent_headers: {},
-      allows_private_address: false,
-      accepts_stream_options: true,
-      output_limits: null,
-      honours_output_limit: true,
-      passes: [],
-      keeps: [],
-      headers: [],
-      model_names: null,
-      prefixes_models: false,
-      makes_models: false,
-      client_agent: null,
-      price_sources: [],
-      place: 1000,
-    })
+  test('a row with a name and an address is enough, and every process reads it', async () => {
+    const before = await ask(first, key, hello('acme/some/model-9'))
+    expect([before.status, before.json.error.code]).toEqual([503, 'service_unavailable'])
+    await first.query(
+      `insert into vendors (name, base_url, allows_private_address) values ('acme', '${acme.baseUrl}', true)`,
+    )
+    await storeKey(stores, project, 'acme', 'sk-of-acme')
+    const answers = await askAll('acme/some/model-9', ({ status }) => status === 200)
+    expect(answers.map(({ headers }) => headers.get('x-proxy-provider'))).toEqual(['acme', 'acme'])
+    // The first slash alone counts.
+    expect(new Set(sentModels())).toEqual(new Set(['some/model-9']))
+    expect(new Set(acme.requests.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer sk-of-acme']))
   })
 
-  test.each([
-    { name: 'a-1' },
-    { base_url: null },
-    { base_url: 'https://10.example.com/v1' },
-    { base_url: 'http://127.0.0.1:11434/v1', allows_private_address: true },
-    { base_url: 'https://localhost', allows_private_address: true },
-    { path_template: '/deployments/{model}{path}' },
-    { path_template: '/openai/{model}/v1{path}' },
-    ...['bearer', 'none', 'header:api-key', 'query:key', null].map(key_location => ({ key_location })),
-    { query_parameters: { 'api-version': '2024-10-21' } },
-    { sent_headers: { 'X-Version': '2' } },
-    { endpoints: ['chat', 'embeddings', 'responses', 'messages', 'completions'] },
-  ])('accepts %j', async columns => {
-    expect(await insert(columns)).toMatchObject(columns)
+  test('native names reach a vendor by its pattern alone', async () => {
+    await first.query(`insert into vendors (name, base_url, model_names, allows_private_address)
+      values ('acme', '${acme.baseUrl}', '^nova-', true)`)
+    await first.query(`insert into vendors (name, base_url, format, model_names, place, allows_private_address)
+      values ('bolt', '${bolt.baseUrl}', 'anthropic', '^claude-', 0, true)`)
+    await storeKey(stores, project, 'acme', 'sk-of-acme')
+    await storeKey(stores, project, 'bolt', 'sk-of-bolt')
+    await askAll('nova-1', ({ status }) => status === 200)
+    await askAll('claude-haiku-4-5', ({ status }) => status === 200)
+    const unknown = await ask(first, key, hello('other-1'))
+    expect([unknown.status, unknown.json.error.code]).toEqual([404, 'model_not_found'])
+    expect(new Set(sentModels())).toEqual(new Set(['nova-1']))
+    expect(new Set(bolt.requests.map(({ headers }) => headers['x-api-key']))).toEqual(new Set(['sk-of-bolt']))
   })
 
-  test.each([
-    { name: 'Acme' },
-    { name: '1acme' },
-    { name: 'acme_1' },
-    { name: 'a'.repeat(32) },
-    { base_url: 'http://api.acme.example' },
-    { base_url: 'ftp://api.acme.example', allows_private_address: true },
-    { base_url: 'https://api.acme.example/v1?key=1' },
-    { base_url: 'https://user@api.acme.example' },
-    ...[
-      'localhost',
-      '127.0.0.1:8080',
-      '10.1.2.3',
-      '192.168.0.1',
-      '172.20.0.1',
-      '169.254.169.254',
-      '[::1]',
-      'a.internal',
-    ].map(host => ({ base_url: `https://${host}/v1` })),
-    { path_template: '/deployments/{model}' },
-    { path_template: '/{other}{path}' },
-    { path_template: '/a?b={path}' },
-    ...['basic', 'header', 'header:', 'query:a b', 'header:a\nb'].map(key_location => ({ key_location })),
-    { query_parameters: [] },
-    { query_parameters: { a: 1 } },
-    { sent_headers: { a: null } },
-    { sent_headers: { 'a b': 'c' } },
-    { sent_headers: { a: 'b\r\nc: d' } },
-    { endpoints: [] },
-    { endpoints: ['images'] },
-    { output_limits: ['max_output_tokens'] },
-    { keeps: ['vectors'] },
-    { format: 'gemini' },
-  ])('rejects %j', async columns => {
-    await expect(insert(columns)).rejects.toThrow('violates check constraint')
-  })
+  test('a changed address is used by every process, and a removed vendor by none', async () => {
+    await first.query(
+      `insert into vendors (name, base_url, allows_private_address) values ('acme', '${acme.baseUrl}', true)`,
+    )
+    await storeKey(stores, project, 'acme', 'sk-of-acme')
+    await askAll('acme/model-9', ({ status }) => status === 200)
 
-  test('one that keeps no limit makes its models exceed them', async () => {
-    const exceeding = async () => (await listModels(database)).filter(({ exceedsLimits }) => exceedsLimits)
-    expect(await exceeding()).toEqual([])
-    await database.call(`update vendors set honours_output_limit = false where name = 'groq'`, [])
-    expect(new Set((await exceeding()).map(({ provider }) => provider))).toEqual(new Set(['groq']))
-    await database.call(`update vendors set honours_output_limit = true where name = 'groq'`, [])
+    await first.query(`update vendors set base_url = '${other.baseUrl}' where name = 'acme'`)
+    for (const proxy of proxies) {
+      const before = other.requests.length
+      await waitUntil('the process uses the address', async () => {
+        await ask(proxy, key, hello('acme/model-9'))
+        return other.requests.length > before
+      })
+    }
+    await expect(first.query(`delete from vendors where name = 'acme'`)).rejects.toThrow('provider_keys')
+
+    await first.query(`delete from provider_keys where provider = 'acme'`)
+    await first.query(`delete from vendors where name = 'acme'`)
+    const answers = await askAll('acme/model-9', ({ status }) => status === 503)
+    expect(answers.map(({ json }) => json.error.code)).toEqual(['service_unavailable', 'service_unavailable'])
   })
 })

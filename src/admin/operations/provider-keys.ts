@@ -1,10 +1,11 @@
 /** Provider keys of a project, which are sealed before they reach the database and never shown again, and the models that it may use. */
 import { t } from 'elysia'
+import { listVendors } from '../../catalogue/list-vendors.ts'
 import { invalidRequestError } from '../../errors/errors.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { DEFAULT_KEY_NAME } from '../../postgres/stored-objects.ts'
-import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
 import { defineOperation } from '../admin-operation.ts'
+import type { AdminOptions } from '../controller.ts'
 import { defineCollection, defineDelete, defineRead, defineUpdate } from '../define-operations.ts'
 import { buildPathFilter, readObjects, requireProject } from '../find-objects.ts'
 import { formatId, notFoundError } from '../ids.ts'
@@ -43,10 +44,12 @@ const permissions = defineCollection(modelPermissions, {
 const MIN_LENGTH_TO_SHOW = 12
 const keyName = t.Optional(t.String({ minLength: 1, maxLength: 63 }))
 
-function requireProvider(name: unknown): string {
-  const found = DIRECT_PROVIDERS.find(known => known === name)
+/** Throws a 404 unless the vendor is in the database, where another process may just have added it. */
+async function requireProvider({ database }: Pick<AdminOptions, 'database'>, name: unknown): Promise<string> {
+  const names = (await listVendors(database)).map(vendor => vendor.name)
+  const found = names.find(known => known === name)
   if (found !== undefined) return found
-  throw notFoundError(`There is no such provider; providers are: ${DIRECT_PROVIDERS.join(', ')}.`)
+  throw notFoundError(`There is no such provider; providers are: ${names.join(', ')}.`)
 }
 
 export const PROVIDER_KEY_OPERATIONS = [
@@ -58,10 +61,13 @@ export const PROVIDER_KEY_OPERATIONS = [
     response: t.Object({
       ...listSchema(providerKey.schema).properties,
       providers: t.Array(textSchema, { description: 'The providers for which a project may have keys.' }),
+      titles: t.Record(t.String(), t.String(), { description: 'The display names of the providers.' }),
     }),
     async serve(asked) {
       const data = await readObjects(keys, asked, buildPathFilter(keys, asked.ids))
-      return { object: 'list', data, providers: [...DIRECT_PROVIDERS], has_more: false }
+      const vendors = await listVendors(asked.options.database)
+      const titles = Object.fromEntries(vendors.map(({ name, title }) => [name, title]))
+      return { object: 'list', data, providers: Object.keys(titles), titles, has_more: false }
     },
   }),
   defineOperation({
@@ -79,7 +85,7 @@ export const PROVIDER_KEY_OPERATIONS = [
     async serve(asked) {
       const { caller, options, ids, body } = asked
       const { value, name = DEFAULT_KEY_NAME, weight = null } = body
-      const provider = requireProvider(ids.provider)
+      const provider = await requireProvider(options, ids.provider)
       await requireProject(caller.actor, ids.project_id)
       const sealed = await options.vault.seal(value, { projectId: ids.project_id, provider })
       await callAsActor(caller.actor, 'store_provider_key', {
@@ -102,8 +108,13 @@ export const PROVIDER_KEY_OPERATIONS = [
     summary: 'Remove a provider key',
     response: deletedSchema(providerKey.kind, { id: textSchema, provider: textSchema, name: textSchema }),
     query: { name: keyName },
-    async serve({ caller, ids: { project_id: project, provider: named }, query: { name = DEFAULT_KEY_NAME } }) {
-      const provider = requireProvider(named)
+    async serve({
+      caller,
+      options,
+      ids: { project_id: project, provider: named },
+      query: { name = DEFAULT_KEY_NAME },
+    }) {
+      const provider = await requireProvider(options, named)
       await callAsActor(caller.actor, 'remove_provider_key', { project, provider, name })
       return { object: `${providerKey.kind}.deleted`, id: formatId('proj', project), provider, name, deleted: true }
     },

@@ -6,7 +6,7 @@ import { readView } from '../../postgres/admin/read-view.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import type { ProjectSettings } from '../../postgres/types.generated.ts'
 import { findModelAlias, listModelAliases } from '../../providers/aliases.ts'
-import { DIRECT_PROVIDERS, type RoutingContext } from '../../providers/model-router.ts'
+import type { RoutingContext } from '../../providers/model-router.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import type { AdminOptions } from '../controller.ts'
 import { repeatableParameter, stringEnum } from '../pagination.ts'
@@ -31,7 +31,7 @@ export const ROUTE_OPERATIONS: readonly AdminOperation[] = [
     query: {
       // Without models and native_to, all models that the project can use.
       models: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 256 }), { maxItems: MAX_MODELS })),
-      native_to: t.Optional(stringEnum(...DIRECT_PROVIDERS)),
+      native_to: t.Optional(t.String({ maxLength: 100 })),
       // The providers for which to assume that the project has keys. One empty name stands for none.
       provider_keys: repeatableParameter(t.String({ maxLength: 100 })),
       key_type: t.Optional(stringEnum('project', 'test')),

@@ -7,19 +7,17 @@ import { routeIdOf } from '../../providers/model-router.ts'
 import type { Embedder } from '../embedders/embedder.ts'
 import { createVectorNamer, type VectorNamer } from './pack-vector.ts'
 
-type Addresses = Pick<Config, 'aggregator' | 'direct'>
-
-/** Creates the namer. `directProvidersOf` returns the providers that have a native model of this name. */
+type Aggregator = Pick<Config, 'aggregator'>
 export function createEmbedderVectorNamer(
   embedder: Embedder,
-  { aggregator, direct }: Addresses,
-  directProvidersOf: (model: string) => readonly string[],
+  { aggregator }: Aggregator,
+  catalogue: Pick<Catalogue, 'vendors' | 'directProvidersOf'>,
 ): VectorNamer {
   const endpoint = embedder.isFree ? null : embedder.endpoint
   const { baseUrl, model, dimensions } = endpoint ?? { baseUrl: 'in-process', ...embedder.space }
   const shared = { namespace: '', dimensions, otherFields: {} }
   if (baseUrl === aggregator.baseUrl) {
-    const [vendor] = model.includes('/') ? [] : directProvidersOf(model)
+    const [vendor] = model.includes('/') ? [] : catalogue.directProvidersOf(model)
     return createVectorNamer({
       ...shared,
       route: routeIdOf({ name: aggregator.name, pricedAs: AGGREGATOR }),
@@ -27,15 +25,17 @@ export function createEmbedderVectorNamer(
     })
   }
   // An embedder at a custom address is identified by that address.
-  const isOpenAi = baseUrl === direct.openai.baseUrl
+  const isOpenAi = baseUrl === catalogue.vendors.find('openai')?.base_url
   const route = isOpenAi ? routeIdOf({ name: 'openai', pricedAs: 'openai' }) : `embedder at ${baseUrl}`
   return createVectorNamer({ ...shared, route, model })
 }
 
 /** Returns a function for the cost of an embedder call. The cost is 0 without a price, as at a custom address. */
-export function createEmbedderPricing(embedder: Embedder, { aggregator, direct }: Addresses, catalogue: Catalogue) {
+export function createEmbedderPricing(embedder: Embedder, { aggregator }: Aggregator, catalogue: Catalogue) {
   const baseUrl = embedder.isFree ? undefined : embedder.endpoint?.baseUrl
-  const pricedAs = baseUrl === aggregator.baseUrl ? AGGREGATOR : baseUrl === direct.openai.baseUrl ? 'openai' : ''
+  const openAi = catalogue.vendors.find('openai')?.base_url
+  const pricedAs =
+    baseUrl === aggregator.baseUrl ? AGGREGATOR : baseUrl !== undefined && baseUrl === openAi ? 'openai' : ''
   return (promptTokens: number) => {
     const listed = catalogue.find(pricedAs, embedder.space.model)
     const usd = computeCostUsd(listed, { ...NO_USAGE, promptTokens }) ?? 0

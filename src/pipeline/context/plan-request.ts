@@ -72,7 +72,7 @@ function planCacheQuery(
 ): CacheQuery {
   const { endpoint, body, canonicalBody, model } = query
   const route = routeIdOf(provider) + keyBinding(query, resolvedKey)
-  const headers = pickCacheKeyHeaders(query.headers, provider.kind)
+  const headers = pickCacheKeyHeaders(query.headers, provider.clientHeaders)
   const identity = { namespace: control.namespace, endpoint, route, headers, body, canonicalBody, source: query }
   return createCacheQuery({ resolvedKey, control, identity, model }, hashRequest(identity))
 }

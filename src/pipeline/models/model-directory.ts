@@ -4,7 +4,7 @@
  */
 import type { Admission } from '../../admission/admission.ts'
 import { hashBearerKey } from '../../admission/key-validator.ts'
-import { VENDORS } from '../../config/vendors.ts'
+import type { Catalogue } from '../../catalogue/catalogue.ts'
 import { createError, ProxyError } from '../../errors/errors.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'
@@ -64,7 +64,13 @@ export interface ModelDirectory {
   describeModels(caller: CallerCredentials, id: string | null): Promise<{ data: LiteLlmModelInfo[] }>
 }
 
-export function createModelDirectory(admission: Admission, modelRouter: ModelRouter): ModelDirectory {
+export function createModelDirectory(
+  admission: Admission,
+  modelRouter: ModelRouter,
+  catalogue: Pick<Catalogue, 'vendors'>,
+): ModelDirectory {
+  const isDirect = (provider: string) => catalogue.vendors.find(provider) !== undefined
+
   const resolveCaller = ({ authorization, address }: CallerCredentials) =>
     admission.resolveKey(hashBearerKey(authorization), address)
 
@@ -77,14 +83,16 @@ export function createModelDirectory(admission: Admission, modelRouter: ModelRou
   function describeAlias(alias: ModelAlias, resolvedKey: ResolvedKey): DirectoryModel | null {
     const { name, model } = alias
     const known = findAliased(alias, resolvedKey)
-    return known && { ...describe(known), id: name, display_name: name, alias_of: model }
+    return known && { ...describe(known, isDirect(known.provider)), id: name, display_name: name, alias_of: model }
   }
 
   return {
     async list(caller) {
       const resolvedKey = await resolveCaller(caller)
       await modelRouter.loadModelNames(resolvedKey)
-      const models = new Map(modelRouter.listModels(resolvedKey).map(model => [model.model, describe(model)]))
+      const models = new Map(
+        modelRouter.listModels(resolvedKey).map(model => [model.model, describe(model, isDirect(model.provider))]),
+      )
       for (const alias of listModelAliases(resolvedKey)) {
         const found = describeAlias(alias, resolvedKey)
         if (found) models.set(alias.name, found)
@@ -100,7 +108,7 @@ export function createModelDirectory(admission: Admission, modelRouter: ModelRou
       const aliased = alias && describeAlias(alias, resolvedKey)
       if (aliased) return aliased
       const model = modelRouter.findModel(id, resolvedKey)
-      if (!(model instanceof ProxyError)) return { ...describe(model), id, display_name: id }
+      if (!(model instanceof ProxyError)) return { ...describe(model, isDirect(model.provider)), id, display_name: id }
       throw model.status < 500 ? model : createError('modelNotListed', { model: quoteModel(id) })
     },
 
@@ -116,7 +124,7 @@ export function createModelDirectory(admission: Admission, modelRouter: ModelRou
       if (id !== null && selected.length === 0) throw createError('modelNotListed', { model: quoteModel(id) })
       return {
         data: selected.map(([name, model]) =>
-          createLiteLlmModelInfo(name, model, ownerOf(model.provider, model.model)),
+          createLiteLlmModelInfo(name, model, ownerOf(model.provider, model.model, isDirect(model.provider))),
         ),
       }
     },
@@ -131,7 +139,7 @@ const UNKNOWN_LIMITS = {
   successor: null,
 }
 
-function describe(available: AvailableModel): DirectoryModel {
+function describe(available: AvailableModel, isDirect: boolean): DirectoryModel {
   const { provider, model, kind } = available
   const { contextTokens, maxOutputTokens, capabilities, retiresOn, successor, asOf } = {
     asOf: 0,
@@ -146,7 +154,7 @@ function describe(available: AvailableModel): DirectoryModel {
     display_name: model,
     created: created.getTime() / 1000,
     created_at: created.toISOString(),
-    owned_by: ownerOf(provider, model),
+    owned_by: ownerOf(provider, model, isDirect),
     kind,
     context_length: contextTokens,
     max_output_tokens: maxOutputTokens,
@@ -157,7 +165,6 @@ function describe(available: AvailableModel): DirectoryModel {
 }
 
 /** Returns the direct provider. For an aggregator's model, returns the vendor in its name, if there is one. */
-function ownerOf(provider: string, model: string): string {
-  const isDirect = VENDORS.some(({ name }) => name === provider)
+function ownerOf(provider: string, model: string, isDirect: boolean): string {
   return isDirect || !model.includes('/') ? provider : (model.split('/')[0] ?? provider)
 }

@@ -2,7 +2,7 @@
  * Claims the ids that a provider created for a response (the response, its items, containers, audio) for the project, before its client gets
  * them. Ids of background responses and batches are claimed when their content is read.
  */
-import { AGGREGATOR } from '../../catalogue/catalogue.ts'
+import { AGGREGATOR, type Catalogue } from '../../catalogue/catalogue.ts'
 import { createYielder } from '../../event-loop/work-scheduler.ts'
 import { MAX_MAIN_THREAD_BYTES } from '../../event-loop/worker-pool.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
@@ -11,7 +11,6 @@ import { callFunction } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
 import { storageProviderName } from '../../postgres/stored-objects.ts'
 import { PROVIDER_KEY_HEADER } from '../../providers/balance-keys.ts'
-import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
 import type { Endpoint, Provider } from '../../providers/upstream.ts'
 import type { ProxyResponse } from '../request/request.ts'
 
@@ -29,7 +28,7 @@ interface ClaimContext {
 export async function claimCreatedIds(
   { query, resolvedKey, provider }: ClaimContext,
   response: ProxyResponse,
-  database: Database,
+  { database, catalogue }: { database: Database; catalogue: Pick<Catalogue, 'vendors'> },
 ): Promise<ProxyResponse> {
   const {
     'x-proxy-cache': cached,
@@ -40,7 +39,7 @@ export async function claimCreatedIds(
   const requestedProvider = responseProvider === provider?.name ? provider : null
   const isNative = query.endpoint === 'chat' || (requestedProvider?.nativeEndpoints?.includes(query.endpoint) ?? true)
   const storageProvider = storageProviderNameOf(
-    requestedProvider ?? { pricedAs: DIRECT_PROVIDERS.find(name => name === responseProvider) ?? null },
+    requestedProvider ?? { pricedAs: catalogue.vendors.find(responseProvider ?? '')?.name ?? null },
     key,
   )
   if (!storageProvider || !isNative) return response

@@ -23,11 +23,11 @@ export async function finishResponse(
 async function storeCreatedObjects(
   { query, resolvedKey, provider }: RequestContext,
   response: ProxyResponse,
-  { database, conversations }: PipelineServices,
+  services: PipelineServices,
 ): Promise<ProxyResponse> {
   if (query.kind !== 'completion') return response
   const { canBeStored, echoedFields } = query
-  const claimed = canBeStored ? await claimCreatedIds({ query, resolvedKey, provider }, response, database) : response
+  const claimed = canBeStored ? await claimCreatedIds({ query, resolvedKey, provider }, response, services) : response
   const restored = echoedFields ? await restoreEchoedFields(echoedFields, claimed, resolvedKey) : claimed
-  return canBeStored ? conversations.storeResponse({ query, resolvedKey }, restored) : restored
+  return canBeStored ? services.conversations.storeResponse({ query, resolvedKey }, restored) : restored
 }

@@ -4,7 +4,6 @@ import { callFunction } from '../../postgres/call.ts'
 import { DEFAULT_KEY_NAME } from '../../postgres/stored-objects.ts'
 import { readEncryptionKeys } from '../../providers/keys/encryption-key.ts'
 import { createVault } from '../../providers/keys/vault.ts'
-import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 
 /** The maximum length of a provider key. */
@@ -23,10 +22,6 @@ export async function run([
     throw new Error('usage: printf %s "$SECRET" | scripts/set-provider-key.sh PROJECT PROVIDER [NAME [WEIGHT]]')
   if (weight !== undefined && !/^[1-9]\d{0,3}$/.test(weight))
     throw new Error(`weight ${JSON.stringify(weight)} is not valid: it must be a whole number from 1 to 1000`)
-  if (!DIRECT_PROVIDERS.some(known => known === provider))
-    throw new Error(
-      `provider ${JSON.stringify(provider)} does not exist; providers are: ${DIRECT_PROVIDERS.join(', ')}`,
-    )
   const secret = (await Bun.stdin.text()).trim()
   if (secret === '') throw new Error('the key is missing: pass it on standard input')
   if (!/^[\x21-\x7e]+$/.test(secret) || secret.length > MAX_LENGTH)

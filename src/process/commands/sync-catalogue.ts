@@ -7,9 +7,9 @@
  */
 import { parseArgs } from 'node:util'
 import { fetchAggregatorModels } from '../../catalogue/fetch-aggregator-models.ts'
-import { type PriceSources, parsePublishedPrices } from '../../catalogue/published-prices.ts'
+import { listVendors } from '../../catalogue/list-vendors.ts'
+import { parsePublishedPrices } from '../../catalogue/published-prices.ts'
 import { readConfig } from '../../config/config.ts'
-import { VENDORS } from '../../config/vendors.ts'
 import { callFunction, type RowOf } from '../../postgres/call.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 
@@ -36,19 +36,19 @@ async function syncAggregatorModels(dryRun: boolean): Promise<number> {
   return 0
 }
 
-const PRICE_SOURCES: PriceSources = new Map(
-  VENDORS.flatMap(({ name, price_sources }) => [name, ...price_sources].map(source => [source, name])),
-)
-
 async function syncPublishedPrices(source: string, dryRun: boolean): Promise<number> {
   const table = await readTable(source).catch(error => {
     throw new Error(`${source} could not be read: ${error instanceof Error ? error.message : String(error)}`)
   })
-  const prices = parsePublishedPrices(table, PRICE_SOURCES)
-  const changes = await withOperatorDatabase(readConfig(), database =>
-    callFunction(database, 'sync_prices', { published: prices, source_address: source, dry_run: dryRun }),
-  )
-  printChanges(changes, `${prices.length} prices read`, dryRun)
+  await withOperatorDatabase(readConfig(), async database => {
+    const vendors = await listVendors(database)
+    const sources = vendors.flatMap(({ name, price_sources }) =>
+      [name, ...price_sources].map(known => [known, name] as const),
+    )
+    const prices = parsePublishedPrices(table, new Map(sources))
+    const given = { published: prices, source_address: source, dry_run: dryRun }
+    printChanges(await callFunction(database, 'sync_prices', given), `${prices.length} prices read`, dryRun)
+  })
   return 0
 }
 

@@ -18,7 +18,8 @@ export interface AnthropicOptions extends ProviderOptions, VendorConnection {
 
 /** The provider's `send` also throws a 400 for request fields without a counterpart at Anthropic. */
 export function createAnthropicProvider(options: AnthropicOptions): Provider {
-  const { name, kind, pricedAs, title = name, passThroughPaths, projectId, maxOutputTokensOf } = options
+  const { name, kind, clientHeaders = [], pricedAs, title = name, passThroughPaths, projectId } = options
+  const { maxOutputTokensOf } = options
   const baseUrl = `${options.baseUrl.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, '')}/v1`
   const { keyLocation = 'header:x-api-key' } = options
   const writeAddress = createAddressWriter({ ...options, baseUrl, keyLocation })
@@ -30,6 +31,7 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
   return {
     name,
     kind,
+    clientHeaders,
     pricedAs,
     async send(request) {
       const { endpoint, headers, body, isCountOnly } = request

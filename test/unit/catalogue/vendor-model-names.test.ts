@@ -1,13 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import {
-  isVendorModelName,
-  listAggregatorNames,
-  matchProvider,
-  modelFamilyOf,
-  toNativeName,
-} from '../../../src/catalogue/vendor-model-names.ts'
+import { listAggregatorNames, modelFamilyOf, toNativeName } from '../../../src/catalogue/vendor-model-names.ts'
+import { SEEDED_VENDORS } from '../../harness/vendors.ts'
 
-describe('providerOfName', () => {
+describe('matchNames', () => {
   test.each([
     ['gpt-9-nova', 'openai'],
     ['chatgpt-4o-latest', 'openai'],
@@ -24,7 +19,7 @@ describe('providerOfName', () => {
     ['whisper-large-v3', 'groq'],
     ['groq/compound-mini', 'groq'],
   ])('%s is of %s', (model, provider) => {
-    expect(matchProvider(model)).toBe(provider)
+    expect(SEEDED_VENDORS.matchNames(model)[0]).toBe(provider)
   })
 
   test.each([
@@ -41,7 +36,7 @@ describe('providerOfName', () => {
     '__proto__',
     '',
   ])('%j names no provider', model => {
-    expect(matchProvider(model)).toBeUndefined()
+    expect(SEEDED_VENDORS.matchNames(model)).toEqual([])
   })
 })
 
@@ -87,5 +82,5 @@ test.each([
   ['openai', 'claude-opus-9', false],
   ['groq', 'compound-mini', false],
 ])('without %s in front, %s is its own model: %s', (vendor, name, expected) => {
-  expect(isVendorModelName(vendor, name)).toBe(expected)
+  expect(SEEDED_VENDORS.isNativeName(vendor, name)).toBe(expected)
 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { detectVendor } from '../../../src/http/detect-vendor.ts'
 import { createNotFoundError } from '../../../src/http/not-found.ts'
 import { allowedMethodsOf, resolveMethod, resolveTarget } from '../../../src/http/paths.ts'
 import { expectsAnthropicErrors } from '../../../src/http/respond.ts'
+import { SEEDED_DETECTOR } from '../../harness/vendors.ts'
 
 const CHAT = { kind: 'endpoint', endpoint: 'chat', model: null }
 
@@ -92,7 +92,7 @@ test.each([
   ['/', null],
   ['/v1/__proto__', null],
 ])('%s', (path, target) => {
-  expect(resolveTarget(path)).toEqual(target)
+  expect(resolveTarget(path, SEEDED_DETECTOR)).toEqual(target)
 })
 
 test.each([
@@ -111,7 +111,7 @@ test.each([
   ['/v1/messages/batches/b_1', ['GET', 'DELETE']],
   ['/v1/messages/batches/b_1/results', ['GET']],
 ])('%s allows %j', (path, methods) => {
-  const target = resolveTarget(path)
+  const target = resolveTarget(path, SEEDED_DETECTOR)
   expect(target && allowedMethodsOf(target)).toEqual(methods)
 })
 
@@ -158,7 +158,7 @@ test.each([
   // The vendor depends on the model.
   ['/v1/chat/completions', ANTHROPICS, CHAT],
 ] as [path: string, headers: Record<string, string>, target: object][])('%s with %j', (path, headers, target) => {
-  expect(resolveTarget(path, detectVendor(new Headers(headers)))).toEqual(target)
+  expect(resolveTarget(path, SEEDED_DETECTOR, new Headers(headers))).toEqual(target)
 })
 
 test.each([
@@ -195,7 +195,7 @@ describe('a 404 suggests the right path', () => {
     ['/v1/projects/p/locations/l/publishers/google/models/imagen-4:predict', '/v1/predict', 'OpenAI-compatible'],
     ['/v2/chat/completions', 'base URL', '/v1'],
   ])('%s', (path, named, advice) => {
-    expect(resolveTarget(path)).toBeNull()
+    expect(resolveTarget(path, SEEDED_DETECTOR)).toBeNull()
     const { status, code, message } = createNotFoundError(path)
     expect([status, code]).toEqual([404, 'not_found'])
     expect(message).toContain(named)

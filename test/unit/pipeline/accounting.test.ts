@@ -16,6 +16,7 @@ import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import { createProxyMetrics } from '../../../src/telemetry/proxy-metrics.ts'
+import { SEEDED_VENDORS } from '../../harness/vendors.ts'
 
 const ACCOUNT = { project_id: 7, key_id: 70, key_type: 'test', month: '2026-11-01', log_content: 'off' } as ResolvedKey
 const QUERY = {
@@ -54,6 +55,7 @@ function openRequest(account = ACCOUNT) {
     budgets: { reserve: async () => null, stopRenewing: () => {}, release: id => left.released.push(id) },
     tokenWindows: createTokenRateLimiter(createInProcessStore()),
     catalogue: {
+      vendors: SEEDED_VENDORS,
       find: () => undefined,
       aggregatorNameOf: () => undefined,
       nativeNameOf: () => undefined,

@@ -5,6 +5,7 @@ import {
   isModelAllowed,
   type RoutingContext,
 } from '../../../src/providers/model-router.ts'
+import { SEEDED_VENDORS } from '../../harness/vendors.ts'
 
 test.each([
   [null, 'anything', true],
@@ -43,6 +44,7 @@ test('neither calls nor lists a model that is not allowed, wherever a request na
   const models = ['openai/a', 'openai/b'].map(model => ({ model }))
   const router = createModelRouter({
     catalogue: {
+      vendors: SEEDED_VENDORS,
       find: () => undefined,
       aggregatorNameOf: () => undefined,
       nativeNameOf: () => undefined,

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDirectProviders, type DirectProviders } from '../../../src/providers/direct-providers.ts'
 import type { Provider, UpstreamRequest } from '../../../src/providers/upstream.ts'
+import { SEEDED_VENDORS } from '../../harness/vendors.ts'
 
 const request = { endpoint: 'chat' } as UpstreamRequest
 /** Stored provider keys by project id. */
@@ -20,7 +21,8 @@ beforeEach(() => {
   calledKeys = []
   direct = createDirectProviders({
     decryptKey: openKey,
-    connect: (name, apiKey) => ({
+    findVendor: name => SEEDED_VENDORS.find(name),
+    connect: ({ name }, apiKey) => ({
       name,
       pricedAs: name,
       async send() {

@@ -1,10 +1,18 @@
 import { expect, test } from 'vitest'
+import { clientHeadersOf } from '../../../src/providers/direct-providers.ts'
 import {
+  AGGREGATOR_HEADERS,
   createRequestHeaders,
   pickForwardedHeaders,
   pickReturnedHeaders,
 } from '../../../src/providers/forwarded-headers.ts'
 import { requestStreamUsage } from '../../../src/providers/openai-compatible.ts'
+import { SEEDED_VENDORS } from '../../harness/vendors.ts'
+
+function headersOf(provider: string): readonly string[] {
+  const vendor = SEEDED_VENDORS.find(provider)
+  return vendor ? clientHeadersOf(vendor) : AGGREGATOR_HEADERS
+}
 
 const everything = new Headers({
   authorization: 'Bearer lgw_proj_x',
@@ -55,11 +63,11 @@ test.each([
     ],
   ],
 ] as const)('forwards the headers that %s documents, sorted and in lower case, and nothing else', (kind, expected) => {
-  expect(pickForwardedHeaders(everything, kind, 7)).toEqual(expected)
+  expect(pickForwardedHeaders(everything, headersOf(kind), 7)).toEqual(expected)
 })
 
 test('no header of the client replaces one of the proxy', () => {
-  const written = createRequestHeaders({ headers: everything, stream: true }, 'groq', 7)
+  const written = createRequestHeaders({ headers: everything, stream: true }, headersOf('groq'), 7)
   expect(Object.fromEntries(written)).toEqual({
     'idempotency-key': 'project-7-once',
     'user-agent': 'model-proxy',

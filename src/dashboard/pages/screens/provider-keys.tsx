@@ -1,6 +1,5 @@
 /** The provider keys page: adds, replaces and deletes a project's own keys for direct providers. */
 import { useQuery } from '@tanstack/react-query'
-import { mapVendors } from '../../../config/vendors.ts'
 import { type Action, type RunAction, useActions } from '../components/actions.tsx'
 import { Badge, Button, Card, ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
 import type { FormField } from '../components/form-dialog.tsx'
@@ -12,15 +11,12 @@ import type { ApiPage, Project, ViewRow } from '../types.ts'
 
 type ProviderKey = ViewRow<'project_provider_keys'>
 
-const TITLES: Readonly<Record<string, string>> = mapVendors(({ title }) => title)
-
 /** The name of a key that was added without one. */
 const DEFAULT_KEY = 'default'
 
-type NamedKey = Pick<ProviderKey, 'provider' | 'name'>
+type NamedKey = Pick<ProviderKey, 'name'>
 
-function describeKey({ provider, name }: NamedKey): string {
-  const title = TITLES[provider] ?? provider
+function describeKey(title: string, { name }: NamedKey): string {
   return name === DEFAULT_KEY ? title : `${title} ${name}`
 }
 
@@ -41,7 +37,9 @@ export default function ProviderKeys() {
 function Providers({ project }: { project: Project }) {
   const projectPath = `${PROJECTS_PATH}/${project.id}`
   const path = `${projectPath}/provider_keys`
-  const stored = useQuery<ApiPage<ProviderKey> & { providers: string[] }>({ queryKey: [path] })
+  const stored = useQuery<ApiPage<ProviderKey> & { providers: string[]; titles: Record<string, string> }>({
+    queryKey: [path],
+  })
   const { act, dialog } = useActions<string>(provider => `${path}/${provider}`, [path, `${projectPath}/routes`])
   const canEdit = hasRole(project, 'owner')
   return (
@@ -53,6 +51,7 @@ function Providers({ project }: { project: Project }) {
           <li key={provider}>
             <ProviderCard
               provider={provider}
+              title={stored.data.titles[provider] ?? provider}
               projectId={project.id}
               keys={stored.data.data}
               act={canEdit ? act : null}
@@ -69,14 +68,14 @@ function Providers({ project }: { project: Project }) {
 interface ProviderCardProps {
   projectId: string
   provider: string
+  title: string
   /** The keys of all providers. */
   keys: readonly ProviderKey[]
   /** Null when the user may not change provider keys. */
   act: RunAction<string> | null
 }
 
-function ProviderCard({ projectId, provider, keys, act }: ProviderCardProps) {
-  const title = TITLES[provider] ?? provider
+function ProviderCard({ projectId, provider, title, keys, act }: ProviderCardProps) {
   const ownKeys = keys.filter(each => each.provider === provider)
   const isFirst = ownKeys.length === 0
   const button = (action: Action<string>, keyTitle: string, look: 'primary' | 'plain' | 'danger' = 'plain') => (
@@ -100,8 +99,8 @@ function ProviderCard({ projectId, provider, keys, act }: ProviderCardProps) {
           </p>
           {act && (
             <span className="flex gap-2">
-              {button(createStoreAction('Replace', key), describeKey(key))}
-              {button(createDeleteAction(projectId, key, keys), describeKey(key), 'danger')}
+              {button(createStoreAction('Replace', title, key), describeKey(title, key))}
+              {button(createDeleteAction(projectId, title, key, keys), describeKey(title, key), 'danger')}
             </span>
           )}
         </div>
@@ -112,8 +111,8 @@ function ProviderCard({ projectId, provider, keys, act }: ProviderCardProps) {
       {act && (
         <div className="mt-4">
           {isFirst
-            ? button(createStoreAction('Add key', { provider, name: DEFAULT_KEY }), title, 'primary')
-            : button(createAddAction(provider), title)}
+            ? button(createStoreAction('Add key', title, { name: DEFAULT_KEY }), title, 'primary')
+            : button(createAddAction(title), title)}
         </div>
       )}
     </Card>
@@ -129,24 +128,24 @@ const VALUE: FormField = {
   read: text => text.trim(),
 }
 
-function createStoreAction(title: 'Add key' | 'Replace', { provider, name }: NamedKey): Action<string> {
+function createStoreAction(title: 'Add key' | 'Replace', vendor: string, key: NamedKey): Action<string> {
   const isReplacement = title === 'Replace'
   return {
     title,
     confirmation: () => ({
-      title: `${isReplacement ? 'Replace' : 'Add'} ${describeKey({ provider, name })} key`,
+      title: `${isReplacement ? 'Replace' : 'Add'} ${describeKey(vendor, key)} key`,
       action: 'Save key',
       fields: [isReplacement ? { ...VALUE, hint: `Replaces the current key. ${VALUE.hint}` } : VALUE],
-      toBody: read => ({ ...read, name }),
+      toBody: read => ({ ...read, name: key.name }),
     }),
   }
 }
 
-function createAddAction(provider: string): Action<string> {
+function createAddAction(title: string): Action<string> {
   return {
     title: 'Add another key',
     confirmation: () => ({
-      title: `Add ${TITLES[provider] ?? provider} key`,
+      title: `Add ${title} key`,
       action: 'Save key',
       fields: [
         {
@@ -171,14 +170,19 @@ function createAddAction(provider: string): Action<string> {
   }
 }
 
-function createDeleteAction(projectId: string, key: ProviderKey, keys: readonly ProviderKey[]): Action<string> {
+function createDeleteAction(
+  projectId: string,
+  title: string,
+  key: ProviderKey,
+  keys: readonly ProviderKey[],
+): Action<string> {
   const others = keys.filter(each => each !== key).map(({ provider }) => provider)
   return {
     title: 'Delete',
     method: 'DELETE',
     path: `?name=${encodeURIComponent(key.name)}`,
     confirmation: () => ({
-      title: `Delete the ${describeKey(key)} key?`,
+      title: `Delete the ${describeKey(title, key)} key?`,
       action: 'Delete key',
       text: (
         <>

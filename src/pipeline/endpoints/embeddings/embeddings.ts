@@ -84,7 +84,7 @@ async function nameInputs(
 ): Promise<KeyedInput[]> {
   const { model } = query
   const { namespace, sharingScope } = control
-  const headers = pickCacheKeyHeaders(query.headers, provider.kind)
+  const headers = pickCacheKeyHeaders(query.headers, provider.clientHeaders)
   const cacheNameOf = createVectorNamer({
     namespace,
     route: routeIdOf(provider),

@@ -4,13 +4,17 @@ import { createBuiltinEmbedder } from '../../../../src/cache/embedders/builtin-e
 import { createEmbedderVectorNamer } from '../../../../src/cache/vectors/embedder-vector-names.ts'
 import { createVectorNamer } from '../../../../src/cache/vectors/pack-vector.ts'
 import { readConfig } from '../../../../src/config/config.ts'
+import { SEEDED_VENDORS } from '../../../harness/vendors.ts'
 
 const config = readConfig({ AGGREGATOR_NAME: 'hub', AGGREGATOR_BASE_URL: 'https://hub.example/v1' })
-const directProvidersOf = (model: string) => (model === 'text-embedding-3-small' ? ['openai'] : [])
+const catalogue = {
+  vendors: SEEDED_VENDORS,
+  directProvidersOf: (model: string) => (model === 'text-embedding-3-small' ? ['openai'] : []),
+}
 
 function nameWith(baseUrl: string, model: string): string {
   const embedder = createApiEmbedder({ kind: 'api', baseUrl, apiKey: 'k', model, dimensions: 512 })
-  return createEmbedderVectorNamer(embedder, config, directProvidersOf)('text')
+  return createEmbedderVectorNamer(embedder, config, catalogue)('text')
 }
 
 /** The name of vectors that a client's own embedding request creates. */
@@ -26,7 +30,7 @@ describe('nameEmbedderVectors', () => {
   })
 
   test('names vectors of OpenAI as those of requests with the project’s provider key', () => {
-    expect(nameWith(config.direct.openai.baseUrl ?? '', 'text-embedding-3-small')).toBe(
+    expect(nameWith(SEEDED_VENDORS.find('openai')?.base_url ?? '', 'text-embedding-3-small')).toBe(
       nameFor('openai/openai', 'text-embedding-3-small', 512),
     )
   })
@@ -42,7 +46,7 @@ describe('nameEmbedderVectors', () => {
       nameWith('https://hub.example/v1', 'text-embedding-3-small'),
       nameWith('https://one.example/v1', 'text-embedding-3-small'),
       nameWith('https://other.example/v1', 'text-embedding-3-small'),
-      createEmbedderVectorNamer(createBuiltinEmbedder(), config, directProvidersOf)('text'),
+      createEmbedderVectorNamer(createBuiltinEmbedder(), config, catalogue)('text'),
     ]
     expect(new Set(names).size).toBe(names.length)
   })
