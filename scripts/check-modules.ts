@@ -51,7 +51,7 @@ const MODULES: readonly Module[] = [
   { name: 'admission', maxLines: 1_650 },
   { name: 'cache', maxLines: 9_950 },
   { name: 'hooks', maxLines: 300 },
-  { name: 'providers', maxLines: 8_850 },
+  { name: 'providers', maxLines: 8_950 },
   { name: 'catalogue', maxLines: 950 },
   { name: 'formats', maxLines: 9_450 },
   { name: 'telemetry', maxLines: 2_100 },

@@ -11,9 +11,9 @@ export interface UpstreamConfig {
   maxResponseBytes: number
   /** The largest number of retries. A request is retried only before the first byte of its response. */
   maxRetries: number
-  /** The consecutive failures that open a provider's circuit for a key. */
+  /** The failures that open a circuit, in a row or as most of the recent outcomes. */
   circuitFailures: number
-  /** How long the circuit stays open the first time. */
+  /** Milliseconds that a circuit stays open at first. Half of it is how long failures must have lasted. */
   circuitOpenMs: number
 }
 

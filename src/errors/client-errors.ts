@@ -158,6 +158,12 @@ export const CLIENT_ERRORS = {
       'API keys of this project may not judge matches: its setting cache_feedback is {setting}. Judge in the dashboard or with an admin key, or set cache_feedback to any to let API keys judge.',
   },
   ...defineErrors(429, 'rate_limit_exceeded', {
+    keyResting: {
+      description:
+        'The provider has limited the rate of the model with this provider key, and gets no requests for it until the time that it stated.',
+      message: 'Upstream {provider} has limited the rate of this model; try again in {seconds} s.',
+      headers: { 'retry-after': '{seconds}' },
+    },
     rateLimited: {
       description:
         'The key, or the client’s address within the project, has reached its limit for the last 60 seconds.',

@@ -173,7 +173,7 @@ export const SERVER_ERRORS = {
   circuitOpen: {
     status: 503,
     code: 'service_unavailable',
-    description: 'The provider has failed many times in a row and gets no requests for a while.',
+    description: 'The model, or all of its provider, has failed many times and gets no requests for a while.',
     message: 'Upstream {provider} has been failing and gets no requests for now; try again in {seconds} s.',
     headers: { 'retry-after': '{seconds}' },
   },

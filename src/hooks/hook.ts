@@ -8,7 +8,7 @@ import { createError } from '../errors/errors.ts'
 import { limitConcurrency } from '../event-loop/limit-concurrency.ts'
 import { startTimeout } from '../event-loop/timeouts.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
-import { createCircuitBreaker } from '../providers/circuit-breakers.ts'
+import { CircuitBreaker } from '../providers/circuit-breaker.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import type { RequestTrace } from '../telemetry/tracing/request-trace.ts'
@@ -65,7 +65,7 @@ export function createHook({ config, log, metrics, pauseMs = DEFAULT_PAUSE_MS }:
   const sign = createSigner(config.secret)
   const runLimited = limitConcurrency(MAX_CONCURRENT_CALLS, MAX_QUEUED_CALLS)
   let lastCause = ''
-  const breaker = createCircuitBreaker({
+  const breaker = new CircuitBreaker({
     failures: MAX_FAILURES,
     openMs: pauseMs,
     onOpen: waitMs => log.warn({ waitMs, cause: lastCause }, 'the hook keeps failing and is not called for now'),
@@ -73,8 +73,9 @@ export function createHook({ config, log, metrics, pauseMs = DEFAULT_PAUSE_MS }:
   })
 
   async function post(id: string, body: Uint8Array, traceHeaders: Headers | null): Promise<HookResponse> {
-    const attempt = breaker.tryEnter()
-    if ('waitMs' in attempt) throw new CircuitOpen(attempt.waitMs)
+    const waitMs = breaker.waitMs()
+    if (waitMs > 0) throw new CircuitOpen(waitMs)
+    const attempt = breaker.enter()
     // The time limit includes the wait in the queue.
     const timeout = new AbortController()
     const clearTimer = startTimeout(timeoutMs, () => timeout.abort())

@@ -2,6 +2,7 @@
 import { monotonicMs, nowMs } from '../event-loop/clock.ts'
 import { isAboutRequest, read403 } from './classify-403.ts'
 import type { Credentials } from './credentials/credentials.ts'
+import { readRetryAfter } from './retry-after.ts'
 import {
   type PassThroughRequest,
   type Provider,
@@ -12,7 +13,6 @@ import {
   withEarlierCredentials,
 } from './upstream.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
-import { readRetryAfter } from './with-retries.ts'
 
 export interface WeightedKey {
   name: string
@@ -48,7 +48,7 @@ export function balanceKeys(
 
   async function sendWithKeys(
     promptPrefix: string,
-    sendWith: (provider: Provider, earlier: readonly Credentials[]) => Promise<UpstreamResponse>,
+    sendWith: (provider: Provider, earlier: readonly Credentials[], hasNext: boolean) => Promise<UpstreamResponse>,
   ) {
     const chosen = choose(promptPrefix)
     const rejectedKeys: string[] = []
@@ -57,7 +57,7 @@ export function balanceKeys(
     for (const [index, key] of chosen.entries()) {
       const hasNext = index + 1 < chosen.length
       try {
-        const received = await sendWith(key.provider, earlier)
+        const received = await sendWith(key.provider, earlier, hasNext)
         const [cause, response] = received.status === 403 ? await read403(received, name) : (['key', received] as const)
         const isRejected = KEY_REJECTED_STATUSES.has(response.status) && !isAboutRequest(cause)
         if (isRejected && cause === 'key') coolDown(key, response)
@@ -70,10 +70,9 @@ export function balanceKeys(
         await response.body.cancel().catch(() => {})
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error
-        const isOpen = error.kind === 'open-circuit'
-        if (isOpen && hasNext) continue
+        if (error.isUnsent && hasNext) continue
         error.attempts += rejectedKeys.length
-        error.attemptedKeys = isOpen ? rejectedKeys : [...rejectedKeys, key.name]
+        error.attemptedKeys = error.isUnsent ? rejectedKeys : [...rejectedKeys, key.name]
         throw error
       }
     }
@@ -83,8 +82,9 @@ export function balanceKeys(
   return {
     ...traits,
     send: (request: UpstreamRequest) =>
-      sendWithKeys(promptPrefixOf(request.body), (provider, earlier) =>
-        provider.send(withEarlierCredentials(request, earlier)),
+      sendWithKeys(promptPrefixOf(request.body), (provider, earlier, hasNext) =>
+        // A trial with one of several keys is the request itself: the other keys serve all further ones.
+        provider.send(withEarlierCredentials(hasNext ? { ...request, trial: undefined } : request, earlier)),
       ),
     ...(passThrough && {
       passThrough: (request: PassThroughRequest) =>
@@ -123,9 +123,10 @@ function createCooldowns(
     return [keys.reduce((soonest, key) => (readyAt(key) < readyAt(soonest) ? key : soonest))]
   }
 
-  function coolDown({ name }: WeightedKey, { status, headers }: UpstreamResponse): void {
+  function coolDown({ name }: WeightedKey, response: UpstreamResponse): void {
+    const { status } = response
     const defaultMs = status === 429 ? DEFAULT_COOLDOWN_MS.limited : DEFAULT_COOLDOWN_MS.rejected
-    const cooldownMs = Math.min(MAX_COOLDOWN_MS, readRetryAfter(headers, nowMs()) ?? defaultMs)
+    const cooldownMs = Math.min(MAX_COOLDOWN_MS, readRetryAfter(response, nowMs()) ?? defaultMs)
     readyAtMs.set(name, monotonicMs() + cooldownMs)
     onCooldown(name, status, cooldownMs)
   }

@@ -17,7 +17,7 @@ export function isAboutRequest(cause: RejectionCause): boolean {
   return cause === 'content' || cause === 'model'
 }
 
-/** The upper bound on the body of a 403, which normally has a few lines. */
+/** The upper bound on the body of an error, which normally has a few lines. */
 const MAX_BODY_BYTES = 1_048_576
 /** The number of responses within responses that are read. */
 const MAX_DEPTH = 4
@@ -29,9 +29,15 @@ export async function read403(
   response: UpstreamResponse,
   provider: string,
 ): Promise<[RejectionCause, UpstreamResponse]> {
+  const [text, unread] = await readErrorText(response, provider)
+  return [classify403(text), unread]
+}
+
+/** Returns the text of an error response, and the response with its body ready to be read again. */
+export async function readErrorText(response: UpstreamResponse, provider: string): Promise<[string, UpstreamResponse]> {
   const bytes = await readAllBytes(response.body, provider, MAX_BODY_BYTES)
   const body = new Response(Uint8Array.from(bytes)).body ?? response.body
-  return [classify403(new TextDecoder().decode(bytes)), { ...response, body }]
+  return [new TextDecoder().decode(bytes), { ...response, body }]
 }
 
 /** Classifies a 403 by the text of its body. */

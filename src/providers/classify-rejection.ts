@@ -44,7 +44,6 @@ export function canFallBackAfter(failure: UpstreamFailure | UpstreamRejection): 
 /** `body` is the text of a response, or an error as an object. */
 function isAboutOtherThanRequest(status: number, body: string | object): boolean {
   if (isTemporaryStatus(status)) return true
-  if (status < 400 || status > 499) return false
   // A 403 that names no cause is treated as one about the key.
   if (status === 403) return classify403(typeof body === 'string' ? body : JSON.stringify(body)) !== 'content'
   const { category, message, hasCategorizedCode } = readProviderError(body, status)

@@ -1,4 +1,4 @@
-/** Assembles providers: wire format, translations, retries, and a circuit for each key. */
+/** Assembles providers: wire format, translations, retries, and circuits for each key and its models. */
 
 import { LRUCache } from 'lru-cache'
 import { type AggregatorModelNames, createAggregatorModelNames } from '../catalogue/aggregator-model-names.ts'
@@ -60,6 +60,7 @@ export function createProviders({ config, database, catalogue, log, retryWaitMs 
     failures: circuitFailures,
     openMs: circuitOpenMs,
     log,
+    isPublicModel: ({ pricedAs }, model) => pricedAs !== null && catalogue.find(pricedAs, model)?.model === model,
     onOpen: createCircuitEvents(database, log),
   })
   const probe = createConnectionProbe()

@@ -7,6 +7,8 @@ import { concatBytes, createEventSplitter } from '../formats/sse/split-events.ts
 import { createSseParser, type SseEvent } from '../formats/sse/sse.ts'
 import type { ChatStreamTranslator, SourceResponse } from '../formats/translate-response.ts'
 import { type AnalysisInput, analyzeAssembled, type ResponseAnalysis } from './analyze-response.ts'
+import type { BreakerOutcome } from './circuit-breaker.ts'
+import { UpstreamFailure } from './upstream-failure.ts'
 
 export interface StreamAnalysis extends ResponseAnalysis {
   /** The response that was analyzed, as far as it has arrived. */
@@ -42,6 +44,8 @@ export class ResponseStream {
   /** The first event as it was received; the whole body when it is not an event stream. */
   readonly #raw: Uint8Array[] = []
   #assembled: AssembledStream | null = null
+  /** Called with the outcome when the stream has ended, at least once. */
+  onEnd: (outcome: BreakerOutcome) => void = () => {}
   /** The event that clients get in place of the one that is being read: null for none, undefined for the event as it is. */
   #rewritten: JsonObject | null | undefined = undefined
 
@@ -108,7 +112,10 @@ export class ResponseStream {
 
   async #readNext(): Promise<Uint8Array[] | null> {
     if (this.#hasEnded) return null
-    const { done, value } = await this.#reader.read()
+    const { done, value } = await this.#reader.read().catch(error => {
+      this.onEnd(error instanceof UpstreamFailure ? 'failed' : 'unknown')
+      throw error
+    })
     this.#hasEnded = done
     const events = done ? [this.#splitter.end()].filter(rest => rest.length > 0) : this.#splitter.push(value)
     const forClient: Uint8Array[] = []
@@ -149,6 +156,15 @@ export class ResponseStream {
 
   /** Analyzes the response as far as it was read, in the format that its provider sent. */
   analyze(): StreamAnalysis {
+    const analysis = this.#analyze()
+    // A stream that was abandoned is neither.
+    const isCut = this.#hasEnded && !analysis.isFinished
+    if (analysis.failure || isCut) this.onEnd('failed')
+    else this.onEnd(analysis.isFinished ? 'well' : 'unknown')
+    return analysis
+  }
+
+  #analyze(): StreamAnalysis {
     const assembled = this.finish()
     const source = this.#source?.finishSource()
     if (!source) return { ...analyzeAssembled(this.#format, assembled), body: assembled.body }
@@ -169,6 +185,7 @@ export class ResponseStream {
   }
 
   cancel(reason: unknown): void {
+    this.onEnd('unknown')
     void this.#reader.cancel(reason).catch(() => {})
   }
 }

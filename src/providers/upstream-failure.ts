@@ -10,7 +10,7 @@ import type { Credentials } from './credentials/credentials.ts'
  * unconnected: nothing was sent. connect-timeout: the same, and another attempt at the address would take as long. cut: the connection ended
  * before a response began. silent: a part of the response did not arrive in time. broken: the response is unusable. empty: the response has
  * status 200 but no output. reported: the provider reported an error in a response with status 200. open-circuit: the upstream was not called,
- * because it kept failing.
+ * because it kept failing. resting: it was not called, because it limits the rate.
  */
 export type UpstreamFailureKind =
   | 'unconnected'
@@ -21,6 +21,7 @@ export type UpstreamFailureKind =
   | 'empty'
   | 'reported'
   | 'open-circuit'
+  | 'resting'
 
 export class UpstreamFailure extends ProxyError {
   readonly kind: UpstreamFailureKind
@@ -30,6 +31,8 @@ export class UpstreamFailure extends ProxyError {
   attempts: number
   /** The usage that the provider reported in spite of the failure; null when it reported none. */
   usage: TokenUsage | null = null
+  /** Whether a request to the model should be sent now as a trial, because its circuit was open for long enough. */
+  isTrialDue = false
   /** As in UpstreamResponse. */
   attemptedKeys?: readonly string[]
   credentials?: Credentials
@@ -38,7 +41,12 @@ export class UpstreamFailure extends ProxyError {
     super(options)
     this.kind = kind
     this.upstreamStatus = upstreamStatus
-    this.attempts = kind === 'open-circuit' ? 0 : 1
+    this.attempts = this.isUnsent ? 0 : 1
+  }
+
+  /** Whether the upstream was not called. */
+  get isUnsent(): boolean {
+    return this.kind === 'open-circuit' || this.kind === 'resting'
   }
 }
 
@@ -107,9 +115,18 @@ export function emptyResponseError(provider: string, fault: string): UpstreamFai
 }
 
 /** Returns a 503 that states how long to wait. */
-export function circuitOpenError(provider: string, waitMs: number): UpstreamFailure {
-  const seconds = Math.max(1, Math.ceil(waitMs / 1000))
-  return new UpstreamFailure('open-circuit', createErrorOptions('circuitOpen', { provider, seconds }))
+export function circuitOpenError(provider: string, waitMs: number, { isTrialDue = false } = {}): UpstreamFailure {
+  const error = createErrorOptions('circuitOpen', { provider, seconds: toSeconds(waitMs) })
+  return Object.assign(new UpstreamFailure('open-circuit', error), { isTrialDue })
+}
+
+/** Returns a 429 that states how long to wait. */
+export function keyRestingError(provider: string, waitMs: number): UpstreamFailure {
+  return new UpstreamFailure('resting', createErrorOptions('keyResting', { provider, seconds: toSeconds(waitMs) }))
+}
+
+function toSeconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000))
 }
 
 /** Returns whether an upstream’s error may be temporary: 408, 429, and 5xx except 501 and 505. */

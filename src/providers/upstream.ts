@@ -39,6 +39,11 @@ export interface UpstreamRequest {
   responseMemory?: MemoryReservation | undefined
   /** The id of the project that owns the request's worker jobs, so that one project's jobs do not delay another's. */
   owner?: number
+  /**
+   * How an open circuit is tried. By default, the request itself is the trial when one is due. beside: a fallback is called at once, and the
+   * failure says whether a trial is due. itself: the request is that trial.
+   */
+  trial?: 'beside' | 'itself' | undefined
   /** Credentials of earlier attempts with other keys. They are redacted in the response, too. */
   earlierCredentials?: readonly Credentials[]
   /** The signal is aborted when the response is no longer needed. */

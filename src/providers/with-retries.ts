@@ -2,7 +2,10 @@
 import { ClientDisconnected } from '../errors/errors.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { onAbort } from '../event-loop/timeouts.ts'
+import { readProviderError } from '../formats/errors/provider-error.ts'
+import { readErrorText } from './classify-403.ts'
 import type { Credentials } from './credentials/credentials.ts'
+import { MAX_RETRY_WAIT_MS, readRetryAfter } from './retry-after.ts'
 import {
   type Provider,
   type SendAttempt,
@@ -22,8 +25,6 @@ export interface RetryOptions {
 }
 
 const DEFAULT_FIRST_WAIT_MS = 250
-/** The upper bound on a wait. When Retry-After is longer, the response is returned to the client, who decides. */
-const MAX_WAIT_MS = 5_000
 
 /** Returns the provider with retries. When all attempts fail, the last one's outcome is returned. */
 export function withRetries(
@@ -41,11 +42,20 @@ export function withRetries(
     const attemptedKeys: string[] = []
     const earlier: Credentials[] = []
     for (let retry = 0; ; retry++) {
-      const outcome = await attempt(() => send(earlier))
+      let isQuotaExhausted = false
+      const outcome = await attempt(async () => {
+        const response = await send(earlier)
+        if (response.status !== 429) return response
+        const [text, unread] = await readErrorText(response, provider.name)
+        isQuotaExhausted = readProviderError(text, response.status).category === 'quotaExhausted'
+        return unread
+      })
       attempts += outcome.attempts ?? 1
       attemptedKeys.push(...(outcome.attemptedKeys ?? []))
-      const canRetry = retry < maxRetries && isRetryable(outcome, hasSideEffects)
-      const waitMs = canRetry ? chooseWait(outcome, random() * Math.min(MAX_WAIT_MS, firstWaitMs * 2 ** retry)) : null
+      const canRetry = retry < maxRetries && !isQuotaExhausted && isRetryable(outcome, hasSideEffects)
+      const waitMs = canRetry
+        ? chooseWait(outcome, random() * Math.min(MAX_RETRY_WAIT_MS, firstWaitMs * 2 ** retry))
+        : null
       if (waitMs === null) {
         outcome.attempts = attempts
         outcome.attemptedKeys = attemptedKeys
@@ -93,26 +103,11 @@ function isRetryable(outcome: Outcome, hasSideEffects: boolean): boolean {
   return outcome.status === 429 || !hasSideEffects
 }
 
-/** Returns the milliseconds to wait; null when the provider's Retry-After is longer than MAX_WAIT_MS. */
+/** Returns the milliseconds to wait; null when the provider asks to wait longer than MAX_RETRY_WAIT_MS. */
 function chooseWait(outcome: Outcome, jitterMs: number): number | null {
-  const retryAfterMs = outcome instanceof UpstreamFailure ? null : readRetryAfter(outcome.headers, nowMs())
+  const retryAfterMs = outcome instanceof UpstreamFailure ? null : readRetryAfter(outcome, nowMs())
   if (retryAfterMs === null) return jitterMs
-  return retryAfterMs > MAX_WAIT_MS ? null : Math.max(retryAfterMs, jitterMs)
-}
-
-/** Returns the milliseconds of either form of Retry-After, or of OpenAI's finer `retry-after-ms`; null when there is none. */
-export function readRetryAfter(headers: Headers, nowMs: number): number | null {
-  const milliseconds = readNumber(headers.get('retry-after-ms'))
-  if (milliseconds !== null) return milliseconds
-  const value = headers.get('retry-after')
-  const seconds = readNumber(value)
-  if (seconds !== null) return seconds * 1000
-  const date = value?.trimEnd().endsWith('GMT') ? Date.parse(value) : Number.NaN
-  return Number.isNaN(date) ? null : Math.max(0, date - nowMs)
-}
-
-function readNumber(text: string | null): number | null {
-  return text !== null && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : null
+  return retryAfterMs > MAX_RETRY_WAIT_MS ? null : Math.max(retryAfterMs, jitterMs)
 }
 
 /** Resolves after the time. Rejects with the signal's reason as soon as the signal is aborted. */

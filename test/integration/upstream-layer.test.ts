@@ -179,7 +179,7 @@ describeOnce('the upstream layer', backend => {
       await fail(1)
     }
 
-    test('open after consecutive failures, report how long, and close again', async () => {
+    test('open after failures in a row, report how long, and close again', async () => {
       await openCircuit()
       const refused = await ask(proxy, key, hello())
       expect(refused.status).toBe(503)
@@ -221,6 +221,54 @@ describeOnce('the upstream layer', backend => {
       })
     })
 
+    test('are separate for each model of a key', async () => {
+      upstreams.aggregator.script(({ body }) =>
+        (body as { model: string }).model === 'openai/gpt-4o' ? { kind: 'error', status: 500 } : { kind: 'answer' },
+      )
+      for (let i = 0; i < 20; i++) {
+        expect((await ask(proxy, key, hello({ model: 'openai/gpt-4o' }))).status).toBe(i < 3 ? 500 : 503)
+        expect((await ask(proxy, key, hello())).status).toBe(200)
+        if (i === 1) letPass(OPEN_MS / 2 + 1)
+      }
+      expect(upstreams.aggregator.requests).toHaveLength(23)
+      expect((await readHealth()).upstreams).toEqual({
+        openrouter: { status: 'partial', openCircuits: 1, openModels: ['openai/gpt-4o'] },
+      })
+    })
+
+    test.each([
+      ['is cut', { kind: 'cut', after: 4 }],
+      ['ends with an error', { kind: 'errorInAnswer', afterChunks: 4, shape: 'bare' }],
+    ] as const)('open after streams of which each one %s after its first part', async (_, scenario) => {
+      upstreams.aggregator.script(scenario)
+      for (let i = 0; i < 3; i++) {
+        expect((await ask(proxy, key, hello({ stream: true }))).status).toBe(200)
+        if (i === 1) letPass(OPEN_MS / 2 + 1)
+      }
+      await waitUntil('the circuit is open', async () => {
+        const { upstreams: shown } = await readHealth()
+        return (shown as Record<string, { openCircuits: number }>).openrouter?.openCircuits === 1
+      })
+      expect((await ask(proxy, key, hello({ stream: true }))).status).toBe(503)
+      expect(upstreams.aggregator.requests).toHaveLength(3)
+    })
+
+    test('stay closed while clients disconnect from streams', async () => {
+      upstreams.aggregator.script({ kind: 'answer', chunkPauseMs: 20, content: 'one two three four five six seven' })
+      for (let i = 0; i < 4; i++) {
+        const leaving = new AbortController()
+        const response = await post(proxy, key, '/chat/completions', hello({ stream: true }), {
+          signal: leaving.signal,
+        })
+        await response.body?.getReader().read()
+        leaving.abort()
+        await proxy.settle()
+        letPass(OPEN_MS / 2 + 1)
+      }
+      expect(upstreams.aggregator.requests).toHaveLength(4)
+      expect((await readHealth()).upstreams).toEqual({ openrouter: { status: 'up', openCircuits: 0 } })
+    })
+
     test('a new key starts with a closed one', async () => {
       await storeKey(stores, project, 'openai', 'sk-old')
       upstreams.openai.script({ kind: 'error', status: 500 })
@@ -240,6 +288,60 @@ describeOnce('the upstream layer', backend => {
       await openCircuit()
       expect((await ask(proxy, key, hello())).status).toBe(503)
       expect((await ask(proxy, key, body)).cache).toBe('HIT')
+    })
+  })
+
+  describe('a rate limit', () => {
+    beforeEach(() => start())
+
+    test('with a long Retry-After lets the model of the project’s only key rest', async () => {
+      await storeKey(stores, project, 'openai', 'sk-own')
+      upstreams.openai.scriptOnce({ kind: 'error', status: 429, retryAfterSeconds: 3_600, message: 'The day is over.' })
+      const first = await ask(proxy, key, hello({ model: 'gpt-4o-mini' }))
+      expect([first.status, first.json.error.message, first.headers.get('retry-after')]).toEqual([
+        ...[429, 'The day is over.', '3600'],
+      ])
+      letPass(1_800_000)
+      const second = await ask(proxy, key, hello({ model: 'gpt-4o-mini' }))
+      expect([second.status, second.json.error.code]).toEqual([429, 'rate_limit_exceeded'])
+      const seconds = Number(second.headers.get('retry-after'))
+      expect([seconds > 1_700, seconds <= 1_800, upstreams.openai.requests.length]).toEqual([true, true, 1])
+      expect((await ask(proxy, key, hello({ model: 'gpt-4o' }))).status).toBe(200)
+      letPass(3_601_000)
+      expect((await ask(proxy, key, hello({ model: 'gpt-4o-mini' }))).status).toBe(200)
+      const { counted, records } = await readAccounts()
+      expect([counted, records.filter(({ status }) => status === 429).map(({ cost }) => cost)]).toEqual([2, [0, 0]])
+    })
+
+    test('lets the aggregator’s model rest for one project', async () => {
+      const other = await proxy.createKey({ type: 'project', project: `p-${crypto.randomUUID()}` })
+      upstreams.aggregator.scriptOnce({ kind: 'error', status: 429, retryAfterSeconds: 60 })
+      expect([(await ask(proxy, key, hello())).status, (await ask(proxy, key, hello())).status]).toEqual([429, 429])
+      expect(upstreams.aggregator.requests).toHaveLength(1)
+      expect((await ask(proxy, other, hello())).status).toBe(200)
+    })
+
+    test('sends requests to the fallback meanwhile, without a call', async () => {
+      await storeKey(stores, project, 'openai', 'sk-own')
+      await storeKey(stores, project, 'groq', 'sk-own')
+      await proxy.query(`select set_setting('${project}', 'fallbacks', 'llama-3.1-8b-instant')`)
+      upstreams.openai.script({ kind: 'error', status: 429, headers: { 'x-ratelimit-reset-requests': '6m0s' } })
+      for (let i = 0; i < 3; i++) {
+        const answer = await ask(proxy, key, hello({ model: 'gpt-4o-mini' }))
+        expect([answer.status, answer.headers.get('x-proxy-provider')]).toEqual([200, 'groq'])
+      }
+      expect(upstreams.openai.requests).toHaveLength(1)
+    })
+
+    test('of an exhausted quota is not retried', async () => {
+      const message = 'You exceeded your current quota, please check your plan and billing details.'
+      upstreams.aggregator.script({ kind: 'error', status: 429, code: 'insufficient_quota', message })
+      const answer = await ask(proxy, key, hello())
+      expect([answer.status, answer.json.error.message, upstreams.aggregator.requests.length]).toEqual([
+        429,
+        message,
+        1,
+      ])
     })
   })
 

@@ -9,7 +9,7 @@ import { chatFormat } from '../../formats/chat/chat-format.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
 import { fillMissingCounts, NO_USAGE, type TokenUsage } from '../../formats/token-usage.ts'
 import { estimatePromptTokens } from '../../formats/tokens/count-tokens.ts'
-import { type CircuitBreaker, createCircuitBreaker } from '../../providers/circuit-breakers.ts'
+import { CircuitBreaker } from '../../providers/circuit-breaker.ts'
 import { type ModelRouter, withoutModelAllowlist } from '../../providers/model-router.ts'
 import { readAllBytes } from '../../providers/read-bytes.ts'
 import type { Provider } from '../../providers/upstream.ts'
@@ -31,7 +31,7 @@ export function createJudgeCallPreparer(modelRouter: ModelRouter, catalogue: Cat
     const name = `${projectId} ${model}`
     let circuit = circuits.get(name)
     if (!circuit) {
-      circuit = createCircuitBreaker({
+      circuit = new CircuitBreaker({
         failures: FAILURES,
         openMs: OPEN_MS,
         onOpen: waitMs => log.warn({ projectId, model, waitMs }, 'judge model is skipped: its recent calls failed'),
@@ -65,9 +65,10 @@ export function createJudgeCallPreparer(modelRouter: ModelRouter, catalogue: Cat
     return {
       estimatedUsd: priceOf(maxUsage),
       async send(signal, trace) {
-        const attempt = circuitOf(project_id, model).tryEnter()
-        if ('waitMs' in attempt)
+        const circuit = circuitOf(project_id, model)
+        if (circuit.waitMs() > 0)
           throw brokenResponseError(provider.name, 'is skipped as a judge because its recent calls failed')
+        const attempt = circuit.enter()
         try {
           const description = { endpoint: 'chat', model, provider: provider.name, purpose: 'judge' as const }
           const send = (headers: Headers) => sendToJudge(provider, body, headers, signal)

@@ -135,7 +135,8 @@ async function lead(
   } catch (error) {
     const failure = toFailure(error)
     // Another key may have budget or quota left.
-    const isLeaderOnly = failure instanceof ProxyError && LEADER_ONLY_CODES.has(failure.code)
+    const isOurs = failure instanceof ProxyError && !(failure instanceof UpstreamFailure)
+    const isLeaderOnly = isOurs && LEADER_ONLY_CODES.has(failure.code)
     call.settle({ kind: 'notShareable', failure: isLeaderOnly ? null : failure })
     return { failure }
   }

@@ -9,7 +9,7 @@ import {
   responseTimeoutError,
   unreachableError,
 } from '../../../src/providers/upstream-failure.ts'
-import { readRetryAfter, withRetries } from '../../../src/providers/with-retries.ts'
+import { withRetries } from '../../../src/providers/with-retries.ts'
 import { eventLoopTick } from '../../harness/event-loop.ts'
 
 type Step =
@@ -175,15 +175,17 @@ describe('delay between attempts', () => {
   })
 
   test.each([
-    [{ 'retry-after': '2' }, 2_000],
-    [{ 'retry-after': '0.5' }, 500],
-    [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:03 GMT' }, 3_000],
-    [{ 'retry-after': 'Thu, 01 Jan 2020 00:00:00 GMT' }, 0],
-    [{ 'retry-after': '9', 'retry-after-ms': '20' }, 20],
-    [{ 'retry-after': 'soon' }, null],
-    [{ 'retry-after': '-1' }, null],
-    [{}, null],
-  ])('reads %o', (headers, milliseconds) => {
-    expect(readRetryAfter(new Headers(headers), Date.UTC(2026, 0, 1))).toBe(milliseconds)
+    ['OpenAI’s quota', { error: { message: 'You exceeded your current quota.', code: 'insufficient_quota' } }, 1],
+    ['a billing limit', { error: { message: 'Billing hard limit has been reached', type: 'billing' } }, 1],
+    ['a rate', { error: { message: 'Rate limit reached for requests.', code: 'rate_limit_exceeded' } }, 3],
+  ])('a 429 about %s is sent as often as it may help', async (_, body, times) => {
+    const text = JSON.stringify(body)
+    const ask = vi.fn(async () => ({
+      ...{ status: 429, headers: new Headers(), isStorable: () => true },
+      body: new Response(text).body as ReadableStream<Uint8Array>,
+    }))
+    const response = await withRetries({ name: 'p', pricedAs: null, send: ask }, eager).send(request())
+    expect(await new Response(response.body).text()).toBe(text)
+    expect(ask).toHaveBeenCalledTimes(times)
   })
 })
