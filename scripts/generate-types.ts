@@ -44,6 +44,7 @@ select
         when 'text' then 'string'
         when 'models' then 'string[]'
         when 'aliases' then 'string[]'
+        when 'durations' then 'string[]'
         else 'number'
     end as type
 from setting_kinds k

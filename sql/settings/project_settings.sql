@@ -61,6 +61,9 @@ from (values
     ('semantic_verify_ratio', 'number', '0', 0, 1, array['a number'], 'Judge', 'Share of hits to verify', 'From 0 to 1. The judge checks this share of semantic hits afterwards, under every match policy. A pair that it finds different is not served again.', '{}'),
     ('aliases', 'aliases', '{}', 0, 100, array['up to 100 names with commas between them, each with the model that it stands for, name=model, and up to five fallbacks, name=model|fallback, of at most 256 characters, or nothing'], 'Models, tools and budgets', 'Aliases', 'Alternative model names for clients, such as fast=gpt-5.4-mini, separated by commas. An alias may have its own fallbacks: smart=gpt-5.4|claude-opus-4-8.', '{}'),
     ('fallbacks', 'models', '{}', 0, 5, array['up to 5 different model names with commas between them, or nothing'], 'Models, tools and budgets', 'Fallback models', 'Up to five models, separated by commas. They are called in this order when a model is unavailable.', '{}'),
+    ('first_token_timeout_ms', 'durations', '{}', 1, 3600000, array['whole milliseconds from 1 to 3600000, for all models or for one, model=milliseconds, up to 100 with commas between them and * in names for any characters, or nothing'], 'Models, tools and budgets', 'First token timeout', 'In milliseconds, from the request to the first text, reasoning or tool call of a stream; for all models, and for single models: 20000, gpt-5.4=90000. Empty: 30 seconds while a fallback is left, otherwise the installation’s limit.', '{}'),
+    ('idle_timeout_ms', 'durations', '{}', 1, 3600000, array['whole milliseconds from 1 to 3600000, for all models or for one, model=milliseconds, up to 100 with commas between them and * in names for any characters, or nothing'], 'Models, tools and budgets', 'Token timeout', 'In milliseconds, from one token of a stream to the next; for all models, and for single models. Empty: the installation’s limit.', '{}'),
+    ('response_timeout_ms', 'durations', '{}', 1, 3600000, array['whole milliseconds from 1 to 3600000, for all models or for one, model=milliseconds, up to 100 with commas between them and * in names for any characters, or nothing'], 'Models, tools and budgets', 'Response timeout', 'In milliseconds, from the request to the end of a response that is not streamed; for all models, and for single models. Empty: no limit beyond the installation’s.', '{}'),
     ('allowed_models', 'models', '{}', 0, 100, array['up to 100 different model names with commas between them, * in them for any characters, or nothing'], 'Models, tools and budgets', 'Allowed models', 'Patterns of model names, such as openai/*, separated by commas. Leave empty to allow all models.', '{}'),
     ('unsupported_tools', 'choice', 'drop', null, null, '{drop,refuse}', 'Models, tools and budgets', 'Unsupported hosted tools', 'How to handle tools that the provider would have to run but does not support, if the model may choose its tools.', array[
         'Omit: The tools are omitted from the request, and a response header lists them.',
@@ -102,6 +105,7 @@ begin
                 when 'whole' then 'bigint'
                 when 'models' then 'text[]'
                 when 'aliases' then 'text[]'
+                when 'durations' then 'text[]'
                 else 'text'
             end as column_type
         ) t

@@ -187,7 +187,7 @@ export const SERVER_ERRORS = {
     status: 504,
     code: 'upstream_timeout',
     description:
-      'The provider received the request but sent nothing in time. It may still process the request and charge for it, so X-Should-Retry tells clients not to retry.',
+      'The provider received the request, but a part of its response did not arrive in time: the first byte, the first or next token, or the end of a plain response. It may still process the request and charge for it, so X-Should-Retry tells clients not to retry.',
     message: 'Upstream {provider} timed out: no {awaited} within {limitMs} ms.',
     headers: { 'x-should-retry': 'false' },
   },

@@ -63,8 +63,12 @@ export function createSharedTimeout(limitMs: number): <T>(call: Promise<T>) => P
   return call => withinLimit(startLimit, limitMs, call)
 }
 
-/** Calls back after the limit, unless the returned function is called first. Extends the limit briefly if this process was busy. */
+/**
+ * Calls back after the limit, unless the returned function is called first; never if the limit is Infinity. Extends the limit briefly if this
+ * process was busy.
+ */
 export function startTimeout(limitMs: number, onTimeout: () => void): () => void {
+  if (limitMs === Number.POSITIVE_INFINITY) return () => {}
   let timer = wait(limitMs)
 
   function wait(ms: number) {

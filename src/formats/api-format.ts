@@ -26,6 +26,8 @@ export interface StreamAssembler {
   readonly meter: TextMeter
   /** Whether text, reasoning or a tool call has arrived. Until then, another model can still respond after a failure. */
   readonly hasOutput: boolean
+  /** The number of events with text, reasoning, a part of a tool call, or the progress of a hosted tool. */
+  readonly tokens: number
   /** Whether the stream has reported an error. */
   readonly hasFailed: boolean
   /** Discards the text except for a sample, so that the response will not be complete. The end of the stream and its usage are still recorded. */

@@ -94,8 +94,14 @@ export interface ProjectSettings {
   cache_ttl_seconds: number;
   /** Fallback models: Up to five models, separated by commas. They are called in this order when a model is unavailable. */
   fallbacks: string[];
+  /** First token timeout: In milliseconds, from the request to the first text, reasoning or tool call of a stream; for all models, and for single models: 20000, gpt-5.4=90000. Empty: 30 seconds while a fallback is left, otherwise the installation’s limit. */
+  first_token_timeout_ms: string[];
+  /** Token timeout: In milliseconds, from one token of a stream to the next; for all models, and for single models. Empty: the installation’s limit. */
+  idle_timeout_ms: string[];
   /** Storage of request text: Whether the text of requests and responses is stored, and the questions of semantic hits and near misses. */
   log_content: 'off' | 'sealed';
+  /** Response timeout: In milliseconds, from the request to the end of a response that is not streamed; for all models, and for single models. Empty: no limit beyond the installation’s. */
+  response_timeout_ms: string[];
   /** Encryption at rest: Whether cached responses, questions and stored responses are encrypted with the installation’s key. Applies to data stored from now on. */
   seal_answers: 'off' | 'on';
   /** Judge: Whether a model compares pairs of questions that the checks leave undecided. Applies to the match policy Judged. */

@@ -8,15 +8,12 @@ import { createBodyRedactor, hideEarlier } from './credentials/body-filter.ts'
 import { type CredentialRedactor, type Credentials, redactHeaders } from './credentials/credentials.ts'
 import { hasNoStore, pickReturnedHeaders } from './forwarded-headers.ts'
 import { createResponseSizeCheck, type ResponseSizeCheck, type ResponseSizeLimits } from './read-bytes.ts'
+import type { StreamTimeouts } from './time-limits.ts'
 import type { UpstreamResponse } from './upstream.ts'
 import { brokenResponseError, connectTimeoutError, responseTimeoutError, unreachableError } from './upstream-failure.ts'
 
-export interface UpstreamLimits extends ResponseSizeLimits {
+export interface UpstreamLimits extends ResponseSizeLimits, StreamTimeouts {
   connectTimeoutMs: number
-  /** The longest time from the request to the first byte of the response's body. */
-  firstByteTimeoutMs: number
-  /** The longest time between two reads of the body. */
-  idleTimeoutMs: number
 }
 
 export interface UpstreamCall {
@@ -33,12 +30,14 @@ export interface UpstreamCall {
   earlierCredentials?: readonly Credentials[] | undefined
   signal: AbortSignal
   limits: UpstreamLimits
+  /** The longest time from the request to the end of the response; no limit by default. */
+  responseTimeoutMs?: number | undefined
   probe: ConnectionProbe
 }
 
 /** Resolves when the response headers have arrived. Throws an UpstreamFailure (502 or 504), or the abort reason when `signal` was aborted. */
 export async function callUpstream(call: UpstreamCall): Promise<UpstreamResponse> {
-  const { name: provider, limits, signal, credentials } = call
+  const { name: provider, limits, signal, credentials, responseTimeoutMs = Number.POSITIVE_INFINITY } = call
   const startedAt = performance.now()
   const ours = new AbortController()
   const giveUp = (error: ProxyError) => ours.abort(error)
@@ -48,6 +47,10 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamResponse
     () => giveUp(responseTimeoutError(provider, 'first byte', limits.firstByteTimeoutMs)),
     limits.firstByteTimeoutMs,
   )
+  const responseTimer = createWaitTimer(() =>
+    giveUp(responseTimeoutError(provider, 'complete response', responseTimeoutMs, true)),
+  )
+  responseTimer.begin(responseTimeoutMs)
   const endProbe = call.probe.watch(call.url, limits.connectTimeoutMs, () =>
     giveUp(connectTimeoutError(provider, limits.connectTimeoutMs)),
   )
@@ -79,12 +82,19 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamResponse
       status: response.status,
       headers,
       headersAtMs,
-      body: readWithLimits(response.body, call, { ours, counter, filter, firstByteLimitMs }),
+      body: readWithLimits(response.body, call, {
+        ours,
+        counter,
+        filter,
+        firstByteLimitMs,
+        onEnd: responseTimer.close,
+      }),
       isStorable: () => !isNoStore && !filter.hasFound,
       credentials,
     }
     return hideEarlier(redacted, call.earlierCredentials ?? [])
   } catch (error) {
+    responseTimer.close()
     if (signal.aborted) throw signal.reason
     const failure = ours.signal.aborted ? ours.signal.reason : error
     throw Object.assign(failure instanceof ProxyError ? failure : unreachableError(provider, failure), { credentials })
@@ -116,6 +126,8 @@ interface BodyReading {
   counter: ResponseSizeCheck
   filter: CredentialRedactor
   firstByteLimitMs: number
+  /** Called when the body has ended, has failed or is no longer read. */
+  onEnd(): void
 }
 
 /** A larger read is forwarded in pieces of this size. The events of one piece take about 2 ms to split, and each piece may wait for its client. */
@@ -125,13 +137,18 @@ const PIECE_BYTES = 65_536
 function readWithLimits(
   body: ReadableStream<Uint8Array> | null,
   { name: provider, limits, signal }: UpstreamCall,
-  { ours, counter, filter, firstByteLimitMs }: BodyReading,
+  { ours, counter, filter, firstByteLimitMs, onEnd }: BodyReading,
 ): ReadableStream<Uint8Array> {
   const reader = body?.getReader()
   let limitMs = firstByteLimitMs
   let waitingFor = 'first byte'
   let rest: Uint8Array | null = null
   const readTimer = createWaitTimer(() => ours.abort(responseTimeoutError(provider, waitingFor, limitMs)))
+
+  function close(): void {
+    readTimer.close()
+    onEnd()
+  }
 
   /** Returns null at the end. */
   async function readMore(): Promise<Uint8Array | null> {
@@ -168,18 +185,18 @@ function readWithLimits(
             if (bytes.length > 0) controller.enqueue(bytes)
             if (piece && bytes.length === 0) continue
             if (piece) return
-            readTimer.close()
+            close()
             return controller.close()
           }
         } catch (error) {
-          readTimer.close()
+          close()
           if (signal.aborted) throw signal.reason
           if (ours.signal.aborted) throw ours.signal.reason
           throw brokenResponseError(provider, 'broke off its answer', undefined, error)
         }
       },
       async cancel(reason) {
-        readTimer.close()
+        close()
         ours.abort(reason)
         await reader?.cancel(reason).catch(() => {})
       },

@@ -73,7 +73,7 @@ export function createProviders({ config, database, catalogue, log, retryWaitMs 
   /** `nativeEndpoints` are those that the provider supports without translation to chat. */
   function translate(provider: Provider, nativeEndpoints: readonly Endpoint[]): Provider {
     const resolveTarget = createChatTargetResolver(catalogue, provider.pricedAs)
-    return withResponseCheck(withTranslations(provider, { nativeEndpoints, resolveTarget, extrasKeys }))
+    return withResponseCheck(withTranslations(provider, { nativeEndpoints, resolveTarget, extrasKeys }), limits)
   }
 
   const direct = createDirectProviders({

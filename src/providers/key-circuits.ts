@@ -71,7 +71,7 @@ export class KeyCircuits {
       return response
     } catch (error) {
       const isFailure = error instanceof UpstreamFailure && isTemporary(error)
-      if (isFailure && error.kind === 'unconnected') attempt.settleUnconnected()
+      if (isFailure && error.isUnconnected) attempt.settleUnconnected()
       else attempt.settle(isFailure ? 'failed' : 'unknown')
       throw error
     }

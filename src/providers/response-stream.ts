@@ -8,6 +8,7 @@ import { createSseParser, type SseEvent } from '../formats/sse/sse.ts'
 import type { ChatStreamTranslator, SourceResponse } from '../formats/translate-response.ts'
 import { type AnalysisInput, analyzeAssembled, type ResponseAnalysis } from './analyze-response.ts'
 import type { BreakerOutcome } from './circuit-breaker.ts'
+import type { TokenLimit } from './time-limits.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
 
 export interface StreamAnalysis extends ResponseAnalysis {
@@ -33,6 +34,7 @@ export class ResponseStream {
   readonly #format: ApiFormat
   readonly #reader: ReturnType<typeof openReader>
   readonly #source: ChatResponseSource | null
+  readonly #timer: TokenLimit | null
   readonly #splitter = createEventSplitter()
   readonly #parser: ReturnType<typeof createSseParser>
   /** Events that `readToFirstPart` read, and `read` has not returned yet. */
@@ -49,15 +51,20 @@ export class ResponseStream {
   /** The event that clients get in place of the one that is being read: null for none, undefined for the event as it is. */
   #rewritten: JsonObject | null | undefined = undefined
 
-  /** `source` is the chat response that the stream is translated from. When it is set, it is analyzed in place of the stream. */
+  /**
+   * `source` is the chat response that the stream is translated from. When it is set, it is analyzed in place of the stream. `timer` limits the
+   * time between tokens.
+   */
   constructor(
     body: ReadableStream<Uint8Array>,
     { endpoint, expected }: AnalysisInput,
     source: ChatResponseSource | null,
+    timer: TokenLimit | null = null,
   ) {
     this.#format = apiFormatOf(endpoint)
     this.#reader = openReader(body)
     this.#source = source
+    this.#timer = timer
     this.assembler = this.#format.createAssembler(expected)
     const push = ({ data, event }: SseEvent) => {
       this.#rewritten = this.assembler.push(data, event)
@@ -77,6 +84,7 @@ export class ResponseStream {
 
   /** Reads a body that is not an event stream to its end. Call it instead of `read`. */
   async readPlain(): Promise<Uint8Array> {
+    this.#timer?.close()
     const parts = this.#raw
     for (;;) {
       const { done, value } = await this.#reader.read()
@@ -112,17 +120,21 @@ export class ResponseStream {
 
   async #readNext(): Promise<Uint8Array[] | null> {
     if (this.#hasEnded) return null
-    const { done, value } = await this.#reader.read().catch(error => {
+    const { tokens } = this.assembler
+    const reading = this.#reader.read()
+    const { done, value } = await (this.#timer?.wait(reading) ?? reading).catch(error => {
       this.onEnd(error instanceof UpstreamFailure ? 'failed' : 'unknown')
       throw error
     })
     this.#hasEnded = done
+    if (done) this.#timer?.close()
     const events = done ? [this.#splitter.end()].filter(rest => rest.length > 0) : this.#splitter.push(value)
     const forClient: Uint8Array[] = []
     for (const event of events) {
       const bytes = this.#readEvent(event)
       if (bytes.length > 0) forClient.push(bytes)
     }
+    if (this.assembler.tokens > tokens) this.#timer?.recordToken()
     return forClient
   }
 
@@ -177,6 +189,7 @@ export class ResponseStream {
 
   /** Reads the stream to its end after the last event, so that the connection can be reused. */
   async drain(): Promise<void> {
+    this.#timer?.close()
     try {
       while (!(await this.#reader.read()).done);
     } catch {
@@ -186,6 +199,7 @@ export class ResponseStream {
 
   cancel(reason: unknown): void {
     this.onEnd('unknown')
+    this.#timer?.close()
     void this.#reader.cancel(reason).catch(() => {})
   }
 }

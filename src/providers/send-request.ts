@@ -33,7 +33,8 @@ export async function sendModelRequest(
 ): Promise<UpstreamResponse> {
   const headers = writeHeaders(request, recipient)
   const { earlierCredentials, signal } = request
-  const response = await callUpstream({ ...recipient, headers, body, earlierCredentials, signal })
+  const responseTimeoutMs = request.stream ? undefined : request.timeLimits?.responseMs
+  const response = await callUpstream({ ...recipient, headers, body, earlierCredentials, signal, responseTimeoutMs })
   const isLabelled = !request.stream || response.status !== 200 || isEventStream(response)
   return isLabelled ? response : labelStream(response)
 }

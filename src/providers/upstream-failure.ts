@@ -27,6 +27,8 @@ export class UpstreamFailure extends ProxyError {
   readonly kind: UpstreamFailureKind
   /** The upstream's status; null when there was no response, or when its status was not the problem. */
   readonly upstreamStatus: number | null
+  /** The limit that was exceeded, in milliseconds; Infinity for a limit of the process; null for any failure except a timeout. */
+  timeoutMs: number | null = null
   /** The number of calls to the upstream. */
   attempts: number
   /** The usage that the provider reported in spite of the failure; null when it reported none. */
@@ -44,6 +46,11 @@ export class UpstreamFailure extends ProxyError {
     this.attempts = this.isUnsent ? 0 : 1
   }
 
+  /** Whether no connection to the upstream was established. */
+  get isUnconnected(): boolean {
+    return this.kind === 'unconnected' || this.kind === 'connect-timeout'
+  }
+
   /** Whether the upstream was not called. */
   get isUnsent(): boolean {
     return this.kind === 'open-circuit' || this.kind === 'resting'
@@ -52,18 +59,24 @@ export class UpstreamFailure extends ProxyError {
 
 /** Returns a 504: no connection was established in time. */
 export function connectTimeoutError(provider: string, limitMs: number): UpstreamFailure {
-  return new UpstreamFailure(
-    'connect-timeout',
-    createErrorOptions('upstreamConnectTimeout', { provider, limitMs: Math.round(limitMs) }),
-  )
+  const options = createErrorOptions('upstreamConnectTimeout', { provider, limitMs: Math.round(limitMs) })
+  return Object.assign(new UpstreamFailure('connect-timeout', options), { timeoutMs: Number.POSITIVE_INFINITY })
 }
 
-/** Returns a 504: the request was sent, but a part of the response did not arrive in time. `awaited` names the part. */
-export function responseTimeoutError(provider: string, awaited: string, limitMs: number): UpstreamFailure {
-  return new UpstreamFailure(
-    'silent',
-    createErrorOptions('upstreamTimeout', { provider, awaited, limitMs: Math.round(limitMs) }),
-  )
+/**
+ * Returns a 504: the request was sent, but a part of the response did not arrive in time. `awaited` names the part. `isOfRequest` is whether the
+ * limit is the request's, and not the process's.
+ */
+export function responseTimeoutError(
+  provider: string,
+  awaited: string,
+  limitMs: number,
+  isOfRequest = false,
+): UpstreamFailure {
+  const options = createErrorOptions('upstreamTimeout', { provider, awaited, limitMs: Math.round(limitMs) })
+  return Object.assign(new UpstreamFailure('silent', options), {
+    timeoutMs: isOfRequest ? limitMs : Number.POSITIVE_INFINITY,
+  })
 }
 
 /** Returns a 502: a network error before the response began. */

@@ -4,6 +4,7 @@ import type { MultipartForm } from '../formats/multipart-form.ts'
 import type { PlainResponseAnalysis } from './analyze-response.ts'
 import type { Credentials } from './credentials/credentials.ts'
 import type { ChatResponseSource, ResponseStream } from './response-stream.ts'
+import type { TimeLimits } from './time-limits.ts'
 
 export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages'
 
@@ -35,6 +36,8 @@ export interface UpstreamRequest {
   isTranslated?: boolean
   /** Whether cache breakpoints are added to a prompt that is translated for Anthropic. */
   addsCacheBreakpoints?: boolean
+  /** Time limits of this request, below those of the process; none by default. */
+  timeLimits?: TimeLimits | undefined
   /** The memory reservation to which a long plain response is added while it is read. */
   responseMemory?: MemoryReservation | undefined
   /** The id of the project that owns the request's worker jobs, so that one project's jobs do not delay another's. */

@@ -12,39 +12,57 @@ import {
   readPlainResponse,
 } from './analyze-response.ts'
 import { ResponseStream } from './response-stream.ts'
+import type { StreamTimeouts } from './time-limits.ts'
+import { TokenTimer } from './token-timer.ts'
 import { isEventStream, type Provider, type UpstreamRequest, type UpstreamResponse } from './upstream.ts'
 import { attachUsage, failedResponseError } from './upstream-failure.ts'
 
-export function withResponseCheck(provider: Provider): Provider {
+/** `limits` are the time limits of the process. A request may lower them. */
+export function withResponseCheck(provider: Provider, limits: StreamTimeouts = NO_TIMEOUTS): Provider {
   return {
     ...provider,
     async send(request) {
-      const response = await provider.send(request)
+      const timer = request.stream ? new TokenTimer(provider.name, request, limits) : null
+      const sending = provider.send(timer ? { ...request, signal: timer.signal } : request)
+      const response = await (timer?.wait(sending) ?? sending)
       const isChecked = response.status === 200 && request.endpoint !== 'embeddings' && !request.isCountOnly
-      return isChecked ? checkResponse(response, request, provider.name) : response
+      if (isChecked && timer && !response.plain && isEventStream(response)) return checkStream(response, request, timer)
+      timer?.close()
+      return isChecked ? checkPlainResponse(response, request, provider.name) : response
     },
   }
 }
 
-async function checkResponse(
+const NO_TIMEOUTS: StreamTimeouts = {
+  firstByteTimeoutMs: Number.POSITIVE_INFINITY,
+  idleTimeoutMs: Number.POSITIVE_INFINITY,
+}
+
+function analysisInputOf({ endpoint, body }: UpstreamRequest): AnalysisInput {
+  return { endpoint, expected: apiFormatOf(endpoint).readExpectedOutput(body) }
+}
+
+async function checkPlainResponse(
   response: UpstreamResponse,
   request: UpstreamRequest,
   provider: string,
 ): Promise<UpstreamResponse> {
-  const input = { endpoint: request.endpoint, expected: apiFormatOf(request.endpoint).readExpectedOutput(request.body) }
   if (response.plain) return throwIfFailed(response, response.plain)
-  if (!request.stream || !isEventStream(response)) {
-    const plain = await readPlainResponse(response.body, provider, {
-      ...{ ...input, owner: request.owner ?? NO_OWNER },
-      held: request.responseMemory,
-    })
-    return throwIfFailed({ ...response, plain }, plain)
-  }
-  return checkStream(response, input)
+  const plain = await readPlainResponse(response.body, provider, {
+    ...analysisInputOf(request),
+    owner: request.owner ?? NO_OWNER,
+    held: request.responseMemory,
+  })
+  return throwIfFailed({ ...response, plain }, plain)
 }
 
-async function checkStream(response: UpstreamResponse, input: AnalysisInput): Promise<UpstreamResponse> {
-  const stream = new ResponseStream(response.body, input, response.source ?? null)
+async function checkStream(
+  response: UpstreamResponse,
+  request: UpstreamRequest,
+  timer: TokenTimer,
+): Promise<UpstreamResponse> {
+  const input = analysisInputOf(request)
+  const stream = new ResponseStream(response.body, input, response.source ?? null, timer)
   const hasOutput = await stream.readToFirstPart().catch(error => {
     throw attachUsage(error, stream.analyze().usage)
   })
@@ -54,6 +72,8 @@ async function checkStream(response: UpstreamResponse, input: AnalysisInput): Pr
   }
   if (hasOutput) return { ...response, stream }
   const analysis = stream.analyze()
+  // A translated stream reports the timeout as the provider's failure.
+  if (timer.hasExpired) throw attachUsage(timer.signal.reason, analysis.usage)
   if (analysis.failure) stream.cancel(analysis.failure.message)
   return throwIfFailed({ ...response, stream }, analysis)
 }

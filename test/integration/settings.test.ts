@@ -51,4 +51,19 @@ describeBackends('a setting', backend => {
       { greetings: 7 },
     ])
   })
+  test('holds durations for all models and for single models', async () => {
+    const { database } = await backend.open()
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'pro' })
+    const set = (value: string) =>
+      callFunction(database, 'set_setting', { project: 'acme', setting: 'idle_timeout_ms', value })
+    for (const value of ['', '1', '3600000', 'gpt-4o=5', '20000, gpt-4o=90000, openai/*=5000']) {
+      await set(value)
+      const [row] = await database.call<{ idle_timeout_ms: string[] }>('select idle_timeout_ms from projects', [])
+      expect(row?.idle_timeout_ms).toEqual(value === '' ? [] : value.split(', '))
+    }
+    for (const value of ['0', '3600001', '1.5', '-1', 'soon', 'gpt-4o=', '=5', '1,2', 'gpt-4o=1,gpt-4o=2'])
+      await expect(set(value), value).rejects.toThrow(
+        `value "${value}" is not valid for setting idle_timeout_ms: use whole milliseconds from 1 to 3600000, for all`,
+      )
+  })
 })

@@ -27,6 +27,15 @@ begin
                     and coalesce(bool_and(alias ~ '^[^=|]+=[^=|]+(\|[^=|]+){0,5}$'), true)
                 from unnest(parse_model_names(value)) alias
             )
+            when 'durations' then (
+                select count(*) <= 100
+                    and count(*) = count(distinct coalesce(substring(duration from '^(.*)='), ''))
+                    and coalesce(bool_and(
+                        duration ~ '^(.+=)?[0-9]{1,9}$'
+                        and substring(duration from '[0-9]*$')::bigint between kind.least and kind.most
+                    ), true)
+                from unnest(parse_model_names(value)) duration
+            )
         end;
     exception
         when invalid_text_representation or numeric_value_out_of_range then

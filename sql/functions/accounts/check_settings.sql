@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 begin
-    perform check_setting(k.name, case when k.type in ('models', 'aliases') then (
+    perform check_setting(k.name, case when k.type in ('models', 'aliases', 'durations') then (
         select coalesce(string_agg(item, ','), '') from jsonb_array_elements_text(now_set.settings -> k.name) item
     ) else now_set.settings ->> k.name end)
     from setting_kinds k, to_jsonb(new) as now_set (settings)

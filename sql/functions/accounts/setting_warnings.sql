@@ -15,6 +15,13 @@ as $$
                     select 'fallbacks', unnest(p.fallbacks)
                     union all
                     select 'semantic_judge_model', nullif(p.semantic_judge_model, '')
+                    union all
+                    select d.of_setting, substring(unnest(d.durations) from '^(.*)=')
+                    from (values
+                        ('first_token_timeout_ms', p.first_token_timeout_ms),
+                        ('idle_timeout_ms', p.idle_timeout_ms),
+                        ('response_timeout_ms', p.response_timeout_ms)
+                    ) as d (of_setting, durations)
                 ) n (of_setting, name)
                 where n.name is not null
                     and (setting is null or n.of_setting = setting)
@@ -33,4 +40,4 @@ as $$
 $$;
 
 comment on function setting_warnings(bigint, text) is
-    'model_name_warnings() of the models in a project''s settings, or in one of them: aliases, fallbacks, semantic_judge_model, allowed_models. Null: setting (all), result (there is no project that the current user may see).';
+    'model_name_warnings() of the models in a project''s settings, or in one of them: aliases, fallbacks, semantic_judge_model, allowed_models, and those with timeouts. Null: setting (all), result (there is no project that the current user may see).';

@@ -29,7 +29,7 @@ class ChatAssembler implements StreamAssembler {
   readonly #choices = new ChoicesAssembler(error => this.#reader.addError(error, false))
   readonly #top: JsonObject = {}
   #usage: unknown = null
-  #hasOutput = false
+  tokens = 0
 
   constructor(expected: ExpectedOutput, onChunk?: (chunk: JsonObject) => void) {
     this.#expected = expected
@@ -41,7 +41,7 @@ class ChatAssembler implements StreamAssembler {
   }
 
   get hasOutput(): boolean {
-    return this.#hasOutput
+    return this.tokens > 0
   }
 
   get hasFailed(): boolean {
@@ -94,7 +94,7 @@ class ChatAssembler implements StreamAssembler {
   }
 
   #mergeChoices(chunks: unknown): boolean {
-    if (!this.#hasOutput) this.#hasOutput = asObjects(chunks).some(hasPart)
+    if (asObjects(chunks).some(hasPart)) this.tokens++
     const isNormalized = this.#choices.merge(chunks)
     if (this.#choices.isInconsistent) this.#reader.markIncomplete('inconsistent_chunks')
     return isNormalized

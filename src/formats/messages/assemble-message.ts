@@ -3,7 +3,7 @@
 import type { AssembledStream, StreamAssembler } from '../api-format.ts'
 import { type Completeness, MAX_EMPTY_RESPONSE_TOKENS } from '../chat/completeness.ts'
 import { type ExpectedOutput, hasExpectedTextFormat, isTruncatedByProvider } from '../expected-output.ts'
-import { asNumber, asObjects, asString, isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { asNumber, asObjects, asString, isBlank, isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { tryParseLosslessJson } from '../json/lossless-json.ts'
 import { ChunkReader } from '../sse/chunk-reader.ts'
 import { TextMeter, textLengthOf } from '../text-meter.ts'
@@ -21,10 +21,14 @@ export class MessageAssembler implements StreamAssembler {
   readonly meter = new TextMeter(() => textLengthOf([this.#blocks, ...this.#inputs.values()]))
   #body: JsonObject | null = null
   #sawEnd = false
-  hasOutput = false
+  tokens = 0
 
   constructor(expected: ExpectedOutput) {
     this.#expected = expected
+  }
+
+  get hasOutput(): boolean {
+    return this.tokens > 0
   }
 
   get hasFailed(): boolean {
@@ -52,6 +56,7 @@ export class MessageAssembler implements StreamAssembler {
   /** Adds a parsed event. The event becomes part of the message: do not change it afterwards. */
   add(event: JsonObject): void {
     const { type, index } = event
+    if (isToken(event)) this.tokens++
     if (this.meter.isDiscarded && asString(type).startsWith('content_block_'))
       return void countDiscardedDelta(event, this.meter)
     const block = this.#blocks[asNumber(index)]
@@ -77,14 +82,11 @@ export class MessageAssembler implements StreamAssembler {
   #startBlock({ content_block: block }: JsonObject): void {
     if (!isJsonObject(block)) return
     const openBlock = { ...block }
-    // A block is output, except for an empty text block, which may stay empty.
-    this.hasOutput ||= openBlock.type !== 'text' || asString(openBlock.text) !== ''
     this.#blocks.push(openBlock)
     this.#open.add(openBlock)
   }
 
   #continueBlock(block: JsonObject | undefined, { delta }: JsonObject): void {
-    this.hasOutput = true
     if (!block || !isJsonObject(delta) || !addDelta(block, delta, this.#inputs))
       this.#reader.markIncomplete('inconsistent_chunks')
   }
@@ -105,6 +107,13 @@ export class MessageAssembler implements StreamAssembler {
       error,
     }
   }
+}
+
+/** Whether an event begins or continues a block. An empty text block and an empty delta do not count: they may stay empty. */
+function isToken({ type, content_block: block, delta }: JsonObject): boolean {
+  if (type === 'content_block_start' && isJsonObject(block)) return block.type !== 'text' || asString(block.text) !== ''
+  if (type !== 'content_block_delta') return false
+  return !isJsonObject(delta) || Object.keys(delta).some(key => key !== 'type' && !isBlank(delta[key]))
 }
 
 export function createMessageAssembler(expected: ExpectedOutput = NO_EXPECTATIONS): MessageAssembler {

@@ -28,10 +28,14 @@ class ResponseAssembler implements StreamAssembler {
   /** Fields of the initial response. `#openText` is the text of the item in progress. */
   #initialFields: JsonObject = {}
   #openText = ''
-  hasOutput = false
+  tokens = 0
 
   constructor(expected: ExpectedOutput) {
     this.#expected = expected
+  }
+
+  get hasOutput(): boolean {
+    return this.tokens > 0
   }
 
   get hasFailed(): boolean {
@@ -57,7 +61,7 @@ class ResponseAssembler implements StreamAssembler {
 
   #add(event: JsonObject): void {
     const { type, item, output_index: index, response, delta } = event
-    this.hasOutput ||= typeof delta === 'string' || type === 'response.output_item.done' || beginsOutput(event)
+    if (isToken(event)) this.tokens++
     if (typeof delta === 'string') this.#write(delta)
     else if (type === 'response.output_item.done' && isJsonObject(item) && typeof index === 'number')
       this.#finishItem(this.meter.isDiscarded ? withoutText(item) : item, index)
@@ -106,8 +110,13 @@ function pickInitialFields({ id, object, status, model, background, store }: Jso
   return { id, object, status, model, background, store }
 }
 
-/** Whether an event begins output: a background response, or any item except a message, which begins empty. */
-function beginsOutput({ type, item, response }: JsonObject): boolean {
+/** The events of a hosted tool that report its progress. */
+const TOOL_PROGRESS = /^response\.\w+_call\./
+
+/** Whether an event belongs to the output: text, any item except a message, which begins empty, or the first event of a background response. */
+function isToken({ type, item, response, delta }: JsonObject): boolean {
+  if (typeof delta === 'string') return delta !== ''
+  if (type === 'response.output_item.done' || TOOL_PROGRESS.test(asString(type))) return true
   if (type === 'response.output_item.added') return isJsonObject(item) && item.type !== 'message'
   return isJsonObject(response) && response.background === true
 }

@@ -81,6 +81,8 @@ export interface RequestContext<Q extends Query = Query> extends PlannedRequest 
   recorder: RequestRecorder
   /** Null if no hook checked the request. */
   check: HookCheck | null
+  /** Whether another model is called if this one fails. */
+  hasFallback?: boolean
 }
 
 /** A request that goes to a model and whose response may be cached. */

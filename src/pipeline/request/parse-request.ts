@@ -18,6 +18,7 @@ import { readEchoedFields } from '../../formats/responses/echoed-fields.ts'
 import { hasPreviousReferences } from '../../formats/responses/item-references.ts'
 import { renameModelInText } from '../../providers/rename-model.ts'
 import type { Endpoint } from '../../providers/upstream.ts'
+import { readDelivery } from './delivery.ts'
 import { checkResponseSize, readEmbeddingsInput } from './embeddings-query.ts'
 import { type CompletionQuery, MAX_MODEL_LENGTH, type ParsedBody } from './query.ts'
 import type { ProxyRequest } from './request.ts'
@@ -60,6 +61,7 @@ export function parseLargeRequest({ endpoint, headers }: RequestInput, largeBody
     },
     headers,
     control: readControl(fields, headers),
+    delivery: readDelivery(headers),
   }
 }
 
@@ -77,7 +79,7 @@ export async function parseRequestBytes(
 }
 
 export function applyHeaders(parsed: ParsedBody, headers: Headers): CompletionQuery {
-  return { ...parsed, headers, control: readControl(parsed, headers) }
+  return { ...parsed, headers, control: readControl(parsed, headers), delivery: readDelivery(headers) }
 }
 
 function readControl({ isCacheable }: Pick<ParsedBody, 'isCacheable'>, headers: Headers): CacheControl {

@@ -8,6 +8,7 @@ import type { PassThroughOperation, RecordedEndpoint } from '../../providers/pas
 import type { StoredObjectCollection } from '../../providers/stored-object-collections.ts'
 import type { Endpoint, PassThroughBody } from '../../providers/upstream.ts'
 import type { AudioLength } from './audio-length.ts'
+import type { Delivery } from './delivery.ts'
 import type { EmbeddingsInput } from './embeddings-query.ts'
 
 /** In UTF-16 code units. */
@@ -67,6 +68,8 @@ interface RequestHeaders {
 }
 
 export interface CompletionQuery extends ParsedBody, RequestHeaders {
+  /** How long the response may take, and how a stream is delivered, as the client requested it. */
+  delivery: Delivery
   /** Set if the request continues a conversation that the proxy stores. `body` then holds the whole conversation. */
   continued?: {
     previousId: string | null

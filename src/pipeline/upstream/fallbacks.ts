@@ -14,12 +14,14 @@ import { executeOperation } from './share-call.ts'
 
 /** Returns the response of the requested model or of the first fallback that succeeds. If none does, reports the requested model's failure. */
 export async function sendWithFallbacks(context: RequestContext, services: PipelineServices): Promise<ProxyResponse> {
-  const primary = await tryCall(context, services)
+  const fallbacks = hasFallbacks(context) ? fallbacksOf(context) : []
+  const primary = await tryCall({ ...context, hasFallback: fallbacks.length > 0 }, services)
   if ('response' in primary) return primary.response
   if (canFallBack(primary.failure) && hasFallbacks(context)) {
     context.recorder.recordFailure(primary.failure)
-    for (const model of fallbacksOf(context)) {
-      const fallbackContext = await createFallbackContext(context, model, services)
+    for (const [index, model] of fallbacks.entries()) {
+      const hasFallback = index + 1 < fallbacks.length
+      const fallbackContext = await createFallbackContext({ ...context, hasFallback }, model, services)
       const result = fallbackContext && (await tryCall(fallbackContext, services))
       if (result && 'response' in result) return setModelHeader(result.response, model)
       // The client disconnected during this fallback's call, so the request ends with the fallback's cost.

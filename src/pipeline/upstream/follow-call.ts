@@ -2,12 +2,14 @@
 import { isUserScoped } from '../../cache/cache-query.ts'
 import { type CachedResponseMatch, cacheIdOf } from '../../cache/entry.ts'
 import { ClientDisconnected, ProxyError } from '../../errors/errors.ts'
-import { onAbort, rejectOnDisconnect } from '../../event-loop/timeouts.ts'
+import { onAbort, rejectOnDisconnect, TimeoutError, withTimeout } from '../../event-loop/timeouts.ts'
 import { NO_USAGE } from '../../formats/token-usage.ts'
 import { estimatePromptTokens } from '../../formats/tokens/count-tokens.ts'
+import { responseTimeoutError, UpstreamFailure } from '../../providers/upstream-failure.ts'
 import type { CallFailure, JoinedCall, SharedCall, SharedCallResult } from '../coalescing/shared-call.ts'
 import { isStreamedLive } from '../context/plan-request.ts'
 import type { PipelineServices, RoutedContext } from '../context/request-context.ts'
+import { resolveTimeLimits } from '../context/time-limits.ts'
 import { checkCachedResponse } from '../hook-checks/check-response.ts'
 import type { CompletionQuery } from '../request/query.ts'
 import type { ProxyResponse } from '../request/request.ts'
@@ -22,11 +24,14 @@ export async function followCall(
 ): Promise<{ response: ProxyResponse } | { failure: CallFailure | null }> {
   const disconnected = rejectOnDisconnect(context.request.signal)
   onAbort(context.request.signal, subscriber.leave)
+  const waiting = isStreamedLive(context) ? 'first token' : 'complete response'
+  const limitMs = limitOf(context)
+  const wait = <T>(result: Promise<T>) => withTimeout(limitMs, Promise.race([result, disconnected]))
   try {
-    if (isStreamedLive(context) && (await Promise.race([call.started, disconnected])) === 'stream') {
+    if (isStreamedLive(context) && (await wait(call.started)) === 'stream') {
       return { response: followStream(context, { call, subscriber }) }
     }
-    const settlement = await Promise.race([call.settled, disconnected])
+    const settlement = await wait(call.settled)
     subscriber.leave()
     if (settlement.kind === 'notShareable') return { failure: settlement.failure }
     if (!isUsable(settlement, context)) return { failure: null }
@@ -36,8 +41,22 @@ export async function followCall(
     return response ? { response } : { failure: null }
   } catch (error) {
     subscriber.leave()
+    if (error instanceof TimeoutError)
+      return { failure: responseTimeoutError(context.provider.name, waiting, limitMs, true) }
     throw error
   }
+}
+
+/** Returns the longest time that the request waits for the call, in milliseconds. The leader's provider has the limits of the process. */
+function limitOf(context: RoutedContext): number {
+  if (context.query.kind !== 'completion') return Number.POSITIVE_INFINITY
+  const { firstTokenMs, responseMs } = resolveTimeLimits(context as RoutedContext<CompletionQuery>)
+  return context.query.stream ? firstTokenMs : responseMs
+}
+
+/** Whether a shared call failed because its provider took longer than this request may wait. The request then does not call it again. */
+export function isTooSlow(failure: CallFailure, context: RoutedContext): boolean {
+  return failure instanceof UpstreamFailure && failure.timeoutMs !== null && failure.timeoutMs >= limitOf(context)
 }
 
 /** Whether this request may use the result. A leader's semantic match is not for followers whose query is scoped to their end user. */

@@ -24,7 +24,7 @@ import { isAllOutputVisible } from '../spending/hidden-output.ts'
 import { maxCost, requestSizeOf } from '../spending/max-cost.ts'
 import { resolveUpfrontUsage } from '../spending/pass-through-usage.ts'
 import { normalizeReportedUsage } from '../spending/resolve-usage.ts'
-import { followCall } from './follow-call.ts'
+import { followCall, isTooSlow } from './follow-call.ts'
 
 /** Error codes that concern only the leader's key. */
 const LEADER_ONLY_CODES: ReadonlySet<string> = new Set(['insufficient_quota', 'budget_reserved', 'rate_limit_exceeded'])
@@ -56,6 +56,7 @@ async function shareCall(context: SharingContext, services: PipelineServices): P
     context.recorder.followedCallScope = joined.isFirst ? 'installation' : 'process'
     const followed = await followCall(context, joined, services)
     if ('response' in followed) return followed
+    if (followed.failure && isTooSlow(followed.failure, context)) return { failure: followed.failure }
     if (followed.failure && !(followed.failure instanceof ClientDisconnected)) failures.push(followed.failure)
   }
   // A request calls the provider unshared if it finds no call to follow, or if the followed calls had no result that it can use.

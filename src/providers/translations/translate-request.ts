@@ -90,10 +90,11 @@ function sharedFieldsOf(request: UpstreamRequest) {
     stream,
     signal,
     maxPrice,
+    timeLimits,
     addsCacheBreakpoints = false,
     owner = NO_OWNER,
     earlierCredentials,
   } = request
   const earlier = earlierCredentials && { earlierCredentials }
-  return { headers, stream, signal, maxPrice, addsCacheBreakpoints, owner, ...earlier, isTranslated: true }
+  return { headers, stream, signal, maxPrice, timeLimits, addsCacheBreakpoints, owner, ...earlier, isTranslated: true }
 }

@@ -11,6 +11,7 @@ import type {
   LeaderContext,
   PipelineServices,
 } from '../../context/request-context.ts'
+import { resolveTimeLimits } from '../../context/time-limits.ts'
 import { resetEchoedFields } from '../../conversations/echoed-fields.ts'
 import { checkResponse } from '../../hook-checks/check-response.ts'
 import type { CompletionQuery } from '../../request/query.ts'
@@ -50,6 +51,7 @@ async function callProvider(context: LeaderContext<CompletionQuery>, stages: Pip
     ...{ endpoint, headers: request.headers, stream, rejectsUnsupportedTools, addsCacheBreakpoints },
     owner: resolvedKey.project_id,
     responseMemory: request.responseMemory,
+    timeLimits: resolveTimeLimits(context),
     signal: call.signal,
     isClientDisconnected: call.hasNoSubscribers,
     maxPrice: recorder.spending?.hasBudgets ? maxPriceOf(size, provider, stages.catalogue) : undefined,

@@ -11,6 +11,7 @@ import { brokenResponseError } from '../../../providers/upstream-failure.ts'
 import type { UpstreamErrorResponse } from '../../coalescing/shared-call.ts'
 import type { FetchedVector } from '../../coalescing/vector-calls.ts'
 import type { PipelineServices, RoutedContext } from '../../context/request-context.ts'
+import { resolveTimeLimits } from '../../context/time-limits.ts'
 import type { CompletionQuery } from '../../request/query.ts'
 import { createMissHeaders } from '../../response/response-headers.ts'
 import type { EstimateCallUsage } from '../../spending/call-usage.ts'
@@ -125,6 +126,7 @@ export async function fetchBatch(
     owner: resolvedKey.project_id,
     responseMemory,
     maxPrice,
+    timeLimits: resolveTimeLimits(context),
     signal,
   }
   const upstream = await provider.send({ ...callOptions, ...body }).catch(failure => {
