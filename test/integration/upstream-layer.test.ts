@@ -243,6 +243,8 @@ describeOnce('the upstream layer', backend => {
       upstreams.aggregator.script(scenario)
       for (let i = 0; i < 3; i++) {
         expect((await ask(proxy, key, hello({ stream: true }))).status).toBe(200)
+        // A stream is judged at its end.
+        await proxy.settle()
         if (i === 1) letPass(OPEN_MS / 2 + 1)
       }
       await waitUntil('the circuit is open', async () => {
