@@ -13,6 +13,7 @@ import { EXPOSED_HEADERS } from '../src/http/exposed-headers.ts'
 import { AUDIT_KINDS, END_USER_TABLES, VENDORS, WEBHOOK_EVENT_TYPES } from '../src/postgres/seeds.generated.ts'
 import { USAGE_RECORD_COLUMNS } from '../src/postgres/usage-record.generated.ts'
 import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
+import { FAILURE_KINDS } from '../src/providers/failure-kind.ts'
 import { listStorageProviders } from '../src/providers/find-storage-provider.ts'
 import { PASS_THROUGH_OPERATIONS } from '../src/providers/pass-through-operations.ts'
 import { SANDBOX_PASS_THROUGH_PATHS } from '../src/providers/sandbox/pass-through.ts'
@@ -36,7 +37,7 @@ export const PAGES: Readonly<Record<string, (page: string) => string>> = {
   'docs/operating.md': page => withList(page, 'findings', writeFindingList()),
   'docs/pass-through.md': page =>
     withList(withList(page, 'operations', writeOperationTable()), 'collections', writeCollectionTable()),
-  'docs/providers.md': page => withList(page, 'vendors', writeVendorList()),
+  'docs/providers.md': page => withList(withList(page, 'vendors', writeVendorList()), 'kinds', writeFailureKinds()),
   '.env.example': page => withPart(page, 'as <NAME>_BASE_URL.\n', writeVendorAddresses(), '\n\n'),
   'docs/requests.md': page => withList(page, 'columns', writeRecordTable()),
   'docs/sharing.md': page => withList(page, 'end-user-data', writeEndUserTable()),
@@ -59,6 +60,14 @@ function withPart(page: string, before: string, part: string, after: string): st
 
 function writeHeaders(): string {
   return EXPOSED_HEADERS.map(([names, says]) => `- ${names.map(name => `\`${name}\``).join(', ')}: ${says}`).join('\n')
+}
+
+/** Kinds of failure, each with RFC 9209's type where that has another name. */
+function writeFailureKinds(): string {
+  const kinds = Object.entries(FAILURE_KINDS).map(([kind, type]) =>
+    type === null || type === kind ? `\`${kind}\`` : `\`${kind}\` (\`${type}\`)`,
+  )
+  return kinds.join(',\n')
 }
 
 function writeMetrics(): string {

@@ -1,5 +1,6 @@
 /** Writes the columns of usage_records as schemas, which the recorder, the admin API and the docs use. */
 import type { Database } from '../../src/postgres/database.ts'
+import { FAILURE_KINDS } from '../../src/providers/failure-kind.ts'
 
 interface Column {
   name: string
@@ -52,14 +53,34 @@ function writeSchema(column: Column): string {
     : writeKind(column, description)
 }
 
-function writeKind({ type, words }: Column, ...options: string[]): string {
-  if (words) {
-    const quoted = words.map(word => JSON.stringify(word))
-    return `t.Unsafe<${quoted.join(' | ')}>({ ${["type: 'string'", `enum: [${quoted.join(', ')}]`, ...options].join(', ')} })`
-  }
-  // An object of names and values.
-  if (type === 'jsonb')
-    return `t.Record(t.String(), t.String()${options.length === 0 ? '' : `, { ${options.join(', ')} }`})`
+/** Schemas of the columns of type jsonb, which are nullable. */
+const JSON_KINDS = new Map([
+  // Names and values.
+  ['tags', 't.Record(t.String(), t.String())'],
+  [
+    'attempt_list',
+    `t.Array(t.Object({ model: t.String(), provider: t.String(), key: ${nullable('t.String()')}, kind: ${nullable(writeWords(Object.keys(FAILURE_KINDS)))}, status: ${nullable('t.Integer()')}, ms: t.Integer({ minimum: 0 }) }))`,
+  ],
+])
+
+function writeJsonKind(name: string): string {
+  const kind = JSON_KINDS.get(name)
+  if (kind === undefined) throw new Error(`no schema for the JSON column ${name}: add one in record-columns.ts`)
+  return kind
+}
+
+function nullable(schema: string): string {
+  return `t.Union([${schema}, t.Null()])`
+}
+
+function writeWords(words: readonly string[], ...options: string[]): string {
+  const quoted = words.map(word => JSON.stringify(word))
+  return `t.Unsafe<${quoted.join(' | ')}>({ ${["type: 'string'", `enum: [${quoted.join(', ')}]`, ...options].join(', ')} })`
+}
+
+function writeKind({ name, type, words }: Column, ...options: string[]): string {
+  if (words) return writeWords(words, ...options)
+  if (type === 'jsonb') return writeJsonKind(name)
   const kind = KINDS.get(type)
   if (!kind) throw new Error(`no JSON type for ${type}: add one in record-columns.ts`)
   const all = [...(kind.options ?? []), ...options]

@@ -39,6 +39,7 @@ create table usage_records (
     upstream_ms real,
     first_chunk_ms real,
     attempts smallint,
+    attempt_list jsonb,
     upstream_status smallint,
     upstream_message text,
     key_id bigint not null,
@@ -73,7 +74,7 @@ comment on column usage_records.model is 'The model that responded: the requeste
 comment on column usage_records.asked_model is 'The requested name, if it was an alias or a fallback responded.';
 comment on column usage_records.fallbacks is 'Fallbacks that were called, in order, separated by commas.';
 comment on column usage_records.provider is 'The provider that responded, or that responded first; null if none was reached.';
-comment on column usage_records.provider_keys is 'If the project has several keys of the provider: the names of those that were used, in order, separated by commas. A rejected key is followed by the status; the last key succeeded.';
+comment on column usage_records.provider_keys is 'If the project has several keys of the provider: the names of those that were used, in order, separated by commas. A key that was rejected is followed by the status 401, 403 or 429.';
 comment on column usage_records.cache_result is 'HIT, HIT-SEMANTIC, MISS; null where the request ended before the cache.';
 comment on column usage_records.cache_reason is 'X-Proxy-Cache-Reason of the response: the reason for the hit or the miss.';
 comment on column usage_records.cache_id is 'The cache entry that was served, or the nearest one that was not served.';
@@ -98,6 +99,7 @@ comment on column usage_records.embed_ms is 'The part of lookup_ms that was spen
 comment on column usage_records.upstream_ms is 'Time from the call of the provider to its response headers; null: none responded.';
 comment on column usage_records.first_chunk_ms is 'From the request''s arrival to the first part of a stream.';
 comment on column usage_records.attempts is 'The number of upstream calls, including retries and fallbacks; null: none.';
+comment on column usage_records.attempt_list is 'The calls of providers if any of them failed, at most the last 50, in order: model, provider, key (its name), kind (of failure), status and ms (until the response began or the call failed). A call without a kind succeeded. The kinds circuit_open and resting mean that the provider was not called.';
 comment on column usage_records.upstream_status is 'The status of the first upstream call that failed; null: none failed with a status.';
 comment on column usage_records.upstream_message is 'The error message of that upstream call, without quotes of the prompt; at most 300 characters.';
 comment on column usage_records.key_id is 'The key.';

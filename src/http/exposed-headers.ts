@@ -27,6 +27,10 @@ export const EXPOSED_HEADERS: readonly (readonly [names: readonly string[], desc
   [['X-Proxy-Provider'], 'the provider of the response, or of its first part'],
   [['X-Proxy-Model'], 'the model, if the request named an [alias](providers.md#aliases) or a fallback responded'],
   [['X-Proxy-Provider-Key'], 'the key, where there are [several](providers.md#several-keys-of-one-provider)'],
+  [
+    ['Proxy-Status'],
+    'where an attempt failed: [the attempts](providers.md#attempts) of the request, after RFC 9209. Not on a stream whose headers were sent before',
+  ],
   [['X-Proxy-Dropped-Tools'], 'tools that were omitted because the model’s provider cannot run them'],
   [
     ['X-Proxy-Omitted'],

@@ -20,6 +20,9 @@ export type UsageRecord = RecordDetails & {
 /** A row as the database returns it. */
 export type UsageRecordRow = Columns
 
+/** An attempt of a request. Its kind is null if the provider responded, its key if it has no name, its status if there was no response. */
+export type Attempt = NonNullable<Columns['attempt_list']>[number]
+
 export interface CostPart {
   /** The id of the reservation; null if nothing was reserved. */
   id: string | null

@@ -22,9 +22,6 @@ export interface WeightedKey {
   provider: Provider
 }
 
-/** The header that names the key that was used, where a project has named keys. */
-export const PROVIDER_KEY_HEADER = 'x-proxy-provider-key'
-
 /** The cooldown of a key when the provider sends no Retry-After. */
 const DEFAULT_COOLDOWN_MS = { limited: 5_000, rejected: 60_000 }
 const MAX_COOLDOWN_MS = 60_000
@@ -51,7 +48,6 @@ export function balanceKeys(
     sendWith: (provider: Provider, earlier: readonly Credentials[], hasNext: boolean) => Promise<UpstreamResponse>,
   ) {
     const chosen = choose(promptPrefix)
-    const rejectedKeys: string[] = []
     const earlier: Credentials[] = []
     const unexplained: [WeightedKey, UpstreamResponse][] = []
     for (const [index, key] of chosen.entries()) {
@@ -63,17 +59,11 @@ export function balanceKeys(
         if (isRejected && cause === 'key') coolDown(key, response)
         else if (isRejected) unexplained.push([key, response])
         else if (response.status < 500) for (const each of unexplained) coolDown(...each)
-        const attemptedKeys = [...rejectedKeys, isRejected ? `${key.name} ${response.status}` : key.name]
-        if (!isRejected || !hasNext) return { ...response, attemptedKeys, attempts: attemptedKeys.length }
-        rejectedKeys.push(...attemptedKeys.slice(-1))
+        if (!isRejected || !hasNext) return response
         if (response.credentials) earlier.push(response.credentials)
         await response.body.cancel().catch(() => {})
       } catch (error) {
-        if (!(error instanceof UpstreamFailure)) throw error
-        if (error.isUnsent && hasNext) continue
-        error.attempts += rejectedKeys.length
-        error.attemptedKeys = error.isUnsent ? rejectedKeys : [...rejectedKeys, key.name]
-        throw error
+        if (!(error instanceof UpstreamFailure && error.isUnsent && hasNext)) throw error
       }
     }
     throw new Error(`no key of ${name} was left: at least one is used although all are suspended`)
@@ -103,7 +93,7 @@ export function balanceKeys(
       async resolveRealtime(request: RealtimeSessionRequest) {
         const [key = first] = choose(crypto.randomUUID())
         const address = await (key.provider.resolveRealtime as typeof resolveRealtime)(request)
-        return { ...address, attemptedKeys: [key.name] }
+        return { ...address, key: key.name }
       },
     }),
   }

@@ -13,6 +13,7 @@ import type { Database } from '../postgres/database.ts'
 import { errorMessageOf } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createAnthropicProvider } from './anthropic/create-anthropic-provider.ts'
+import { withAttempts } from './attempts.ts'
 import { type CircuitBreakers, type CircuitBreakersOptions, createCircuitBreakers } from './circuit-breakers.ts'
 import { createConnectionProbe } from './connection-probe.ts'
 import { clientHeadersOf, createDirectProviders, nativeEndpointsOf } from './direct-providers.ts'
@@ -112,7 +113,7 @@ export function createProviders({ config, database, catalogue, log, retryWaitMs 
     aggregatorFor: createAggregator(config.aggregator, {
       connection: { limits, probe },
       wrap: (provider, nativeEndpoints, projectId) =>
-        retry(circuits.protect(translate(provider, nativeEndpoints), projectId)),
+        retry(withAttempts(circuits.protect(translate(provider, nativeEndpoints), projectId), null)),
       log,
     }),
     modelNames: createModelNames(config.aggregator, log),

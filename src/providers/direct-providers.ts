@@ -5,15 +5,9 @@ import { createError } from '../errors/errors.ts'
 import { isTranslatableEndpoint } from '../formats/endpoint-formats.ts'
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
 import type { SealContext } from '../stores/seal.ts'
-import { balanceKeys, PROVIDER_KEY_HEADER, type WeightedKey } from './balance-keys.ts'
-import {
-  type Endpoint,
-  type PassThroughRequest,
-  type Provider,
-  type StorageRequest,
-  type UpstreamResponse,
-  wrapProvider,
-} from './upstream.ts'
+import { withAttempts } from './attempts.ts'
+import { balanceKeys, type WeightedKey } from './balance-keys.ts'
+import type { Endpoint, PassThroughRequest, Provider, UpstreamResponse } from './upstream.ts'
 
 /** The fields of a resolved key that decide which provider keys are used. */
 type ProviderKeyFields = Pick<ResolvedKey, 'project_id' | 'provider_keys_version' | 'named_provider_keys'>
@@ -80,7 +74,7 @@ export function createDirectProviders(options: DirectProvidersOptions): DirectPr
     const keys = parseNamedKeys(namedKeys, name)
     if (keys.length === 0) {
       const lazy = keyed.create(vendor, owner, null)
-      return { vendor, version, provider: retry(protect(lazy, owner)), lazy: [lazy] }
+      return { vendor, version, provider: retry(withAttempts(protect(lazy, owner), null)), lazy: [lazy] }
     }
     const weighted = keys.map(key => ({ ...key, provider: keyed.create(vendor, owner, key.name) }))
     const lazy = weighted.map(({ provider }) => provider)
@@ -185,24 +179,9 @@ function joinKeys(
   owner: SealContext,
   { protect, retry, onKeyCooldown }: DirectProvidersOptions,
 ): Provider {
-  const named = keys.map(key => ({ ...key, provider: withKeyName(protect(key.provider, owner, key.name), key.name) }))
+  const named = keys.map(key => ({ ...key, provider: withAttempts(protect(key.provider, owner, key.name), key.name) }))
   const byName = new Map(named.map(key => [key.name, retry(key.provider)]))
   const balanced = retry(balanceKeys(named, (key, status, cooldownMs) => onKeyCooldown(owner, key, status, cooldownMs)))
   const joined: Provider = { ...balanced, withKey: key => byName.get(key) ?? joined }
   return joined
-}
-
-/** Adds the name of the key to each response. Objects that were created with a key can only be requested with that key. */
-function withKeyName(provider: Provider, key: string): Provider {
-  const { sendStored } = provider
-  async function addKeyName(pending: Promise<UpstreamResponse>): Promise<UpstreamResponse> {
-    const response = await pending
-    response.headers.set(PROVIDER_KEY_HEADER, key)
-    response.attemptedKeys = [key]
-    return response
-  }
-  return {
-    ...wrapProvider(provider, send => addKeyName(send())),
-    ...(sendStored && { sendStored: (request: StorageRequest) => addKeyName(sendStored(request)) }),
-  }
 }

@@ -3,6 +3,7 @@ import { createError } from '../errors/errors.ts'
 import { streamInChunks } from '../event-loop/stream-in-chunks.ts'
 import { WorkerJob } from '../event-loop/worker-pool.ts'
 import { isTranslatableEndpoint } from '../formats/endpoint-formats.ts'
+import { withAttempts } from './attempts.ts'
 import { isLongRequest, runBodyJob } from './long-body.ts'
 import type { SandboxInput, SandboxResponse, SandboxTarget } from './sandbox/response.ts'
 import { withTranslations } from './translations/with-translations.ts'
@@ -26,7 +27,8 @@ export function createSandboxProvider(): Provider {
     send: request => respond(targetOf(request), isLongRequest(request) ? request.bodyBytes : encode(request.body)),
   }
   const target = { maxOutputTokens: null, canReason: true, supportsCacheControl: false }
-  return withTranslations(sandbox, { nativeEndpoints: [], resolveTarget: () => target, extrasKeys: null })
+  const translated = withTranslations(sandbox, { nativeEndpoints: [], resolveTarget: () => target, extrasKeys: null })
+  return withAttempts(translated, null)
 }
 
 const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))

@@ -5,6 +5,7 @@ import type { Completeness } from '../formats/chat/completeness.ts'
 import { asString } from '../formats/json/canonical.ts'
 import type { TokenUsage } from '../formats/token-usage.ts'
 import type { Credentials } from './credentials/credentials.ts'
+import { type FailureKind, kindOfError, kindOfStatus, kindOfTimeout } from './failure-kind.ts'
 
 /**
  * unconnected: nothing was sent. connect-timeout: the same, and another attempt at the address would take as long. cut: the connection ended
@@ -23,27 +24,40 @@ export type UpstreamFailureKind =
   | 'open-circuit'
   | 'resting'
 
+/** The exact kind where nothing more is known. */
+const FAILURE_KINDS_BY_KIND: Record<UpstreamFailureKind, FailureKind> = {
+  unconnected: 'unreachable',
+  'connect-timeout': 'connect_timeout',
+  cut: 'connection_reset',
+  silent: 'response_timeout',
+  broken: 'malformed',
+  empty: 'malformed',
+  reported: 'server_error',
+  'open-circuit': 'circuit_open',
+  resting: 'resting',
+}
+
 export class UpstreamFailure extends ProxyError {
   readonly kind: UpstreamFailureKind
   /** The upstream's status; null when there was no response, or when its status was not the problem. */
   readonly upstreamStatus: number | null
   /** The limit that was exceeded, in milliseconds; Infinity for a limit of the process; null for any failure except a timeout. */
   timeoutMs: number | null = null
-  /** The number of calls to the upstream. */
-  attempts: number
+  /** The kind in lists of attempts, which is more exact. */
+  failureKind: FailureKind
   /** The usage that the provider reported in spite of the failure; null when it reported none. */
   usage: TokenUsage | null = null
   /** Whether a request to the model should be sent now as a trial, because its circuit was open for long enough. */
   isTrialDue = false
   /** As in UpstreamResponse. */
-  attemptedKeys?: readonly string[]
   credentials?: Credentials
 
   constructor(kind: UpstreamFailureKind, options: ProxyErrorOptions, upstreamStatus: number | null = null) {
     super(options)
     this.kind = kind
     this.upstreamStatus = upstreamStatus
-    this.attempts = this.isUnsent ? 0 : 1
+    const isError = upstreamStatus !== null && upstreamStatus >= 400
+    this.failureKind = isError ? kindOfStatus(upstreamStatus) : FAILURE_KINDS_BY_KIND[kind]
   }
 
   /** Whether no connection to the upstream was established. */
@@ -76,21 +90,26 @@ export function responseTimeoutError(
   const options = createErrorOptions('upstreamTimeout', { provider, awaited, limitMs: Math.round(limitMs) })
   return Object.assign(new UpstreamFailure('silent', options), {
     timeoutMs: isOfRequest ? limitMs : Number.POSITIVE_INFINITY,
+    failureKind: kindOfTimeout(awaited),
   })
 }
 
 /** Returns a 502: a network error before the response began. */
 export function unreachableError(provider: string, cause: unknown): UpstreamFailure {
-  return new UpstreamFailure(
-    isUnconnected(cause) ? 'unconnected' : 'cut',
+  const connectFailure = classifyConnectError(cause)
+  const failure = new UpstreamFailure(
+    connectFailure === null ? 'cut' : 'unconnected',
     createErrorOptions('upstreamUnreachable', { provider }, cause),
   )
+  return Object.assign(failure, connectFailure && { failureKind: connectFailure })
 }
 
 /** Returns a 502: the response was incomplete or invalid. `how` completes a sentence whose subject is the upstream. */
 export function brokenResponseError(provider: string, how: string, status?: number, cause?: unknown): UpstreamFailure {
   const fault = status === undefined ? how : `${how} (status ${status})`
-  return new UpstreamFailure('broken', createErrorOptions('upstreamBroken', { provider, fault }, cause), status ?? null)
+  const error = createErrorOptions('upstreamBroken', { provider, fault }, cause)
+  const failure = new UpstreamFailure('broken', error, status ?? null)
+  return Object.assign(failure, cause !== undefined && { failureKind: 'truncated' as const })
 }
 
 const REPORTED: ReadonlySet<Completeness> = new Set<Completeness>([
@@ -98,6 +117,16 @@ const REPORTED: ReadonlySet<Completeness> = new Set<Completeness>([
   'error_in_choice',
   'error_in_stream',
 ])
+
+/** The kinds of failures in which no error was reported. */
+const KINDS_BY_COMPLETENESS: Partial<Record<Completeness, FailureKind>> = {
+  empty_choice: 'empty',
+  empty_message: 'empty',
+  no_output: 'empty',
+  unfinished_choice: 'truncated',
+  missing_end: 'truncated',
+  unknown_finish_reason: 'server_error',
+}
 
 /** Returns a failure inside a response with status 200. `error` has the provider's message and status if it reported an error, else a 502. */
 export function failedResponseError(
@@ -107,7 +136,9 @@ export function failedResponseError(
 ): UpstreamFailure {
   const kind = REPORTED.has(completeness) ? 'reported' : 'empty'
   const { status, code, message, type } = error
-  return Object.assign(new UpstreamFailure(kind, { status, code, message, type, replacesResponse: true }), { usage })
+  const failure = new UpstreamFailure(kind, { status, code, message, type, replacesResponse: true })
+  const reported = kind === 'reported' ? kindOfError(status, { error: { code, message } }) : null
+  return Object.assign(failure, { usage, failureKind: reported ?? KINDS_BY_COMPLETENESS[completeness] ?? 'malformed' })
 }
 
 /** Returns the error of a stream before its first part, with the usage that the provider had reported by then. */
@@ -147,10 +178,15 @@ export function isTemporaryStatus(status: number): boolean {
   return status === 408 || status === 429 || (status >= 500 && status !== 501 && status !== 505)
 }
 
-/** Matches error codes of a connection that was never established, or whose TLS handshake failed. */
-const CONNECT_ERROR_CODES =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EPROTO)$|^ERR_TLS_|^UNABLE_TO_|CERT/
+const CONNECT_ERRORS: readonly (readonly [RegExp, FailureKind])[] = [
+  [/^ECONNREFUSED$/, 'connection_refused'],
+  [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'dns_error'],
+  [/^(?:EHOSTUNREACH|ENETUNREACH)$/, 'unreachable'],
+  [/^EPROTO$|^ERR_TLS_|^UNABLE_TO_|CERT/, 'tls_error'],
+]
 
-function isUnconnected(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && CONNECT_ERROR_CODES.test(asString(cause.code))
+/** Returns the kind of an error of a connection that was never established, or whose TLS handshake failed; null for any other error. */
+function classifyConnectError(cause: unknown): FailureKind | null {
+  const code = cause instanceof Error && 'code' in cause ? asString(cause.code) : ''
+  return CONNECT_ERRORS.find(([pattern]) => pattern.test(code))?.[1] ?? null
 }

@@ -3,6 +3,7 @@ import type { MemoryReservation } from '../event-loop/stream-memory.ts'
 import type { MultipartForm } from '../formats/multipart-form.ts'
 import type { PlainResponseAnalysis } from './analyze-response.ts'
 import type { Credentials } from './credentials/credentials.ts'
+import type { FailureKind } from './failure-kind.ts'
 import type { ChatResponseSource, ResponseStream } from './response-stream.ts'
 import type { TimeLimits } from './time-limits.ts'
 
@@ -49,6 +50,8 @@ export interface UpstreamRequest {
   trial?: 'beside' | 'itself' | undefined
   /** Credentials of earlier attempts with other keys. They are redacted in the response, too. */
   earlierCredentials?: readonly Credentials[]
+  /** Called with the outcome of each attempt. */
+  recordAttempt?: RecordAttempt
   /** The signal is aborted when the response is no longer needed. */
   signal: AbortSignal
   /** Returns whether the client has disconnected. The response is then read only for its usage, and the request is not retried. */
@@ -79,6 +82,7 @@ export interface PassThroughRequest {
   isDownload: boolean
   /** As in UpstreamRequest. */
   earlierCredentials?: readonly Credentials[]
+  recordAttempt?: RecordAttempt | undefined
   signal: AbortSignal
 }
 
@@ -93,6 +97,7 @@ export interface StorageRequest {
   headers: Headers
   /** As in UpstreamRequest. */
   earlierCredentials?: readonly Credentials[]
+  recordAttempt?: RecordAttempt | undefined
   signal: AbortSignal
 }
 
@@ -108,8 +113,8 @@ export interface RealtimeSessionRequest {
 export interface RealtimeAddress {
   url: string
   headers: Record<string, string>
-  /** As in UpstreamResponse. */
-  attemptedKeys?: readonly string[]
+  /** The name of the provider key, where the project has named keys. */
+  key?: string
   /** The credentials that must be redacted in the session's messages. */
   credentials: Credentials
 }
@@ -138,11 +143,19 @@ export interface UpstreamResponse {
   credentials?: Credentials
   /** `performance.now()` when the response headers arrived. When it is not set, they arrived when the response was returned. */
   headersAtMs?: number
-  /** The number of calls to the upstream; one when it is not set. */
-  attempts?: number
-  /** The names of the provider keys that were used, in order, where the project has named keys. A rejected key is followed by its status. */
-  attemptedKeys?: readonly string[]
 }
+
+/** The outcome of an attempt: a status, or a failure. */
+export interface AttemptOutcome {
+  provider: string
+  key: string | null
+  /** `performance.now()` when the attempt began. */
+  startedAtMs: number
+  status: number | null
+  failure: (Error & { failureKind: FailureKind }) | null
+}
+
+export type RecordAttempt = (outcome: AttemptOutcome) => void
 
 export function isEventStream({ headers }: Pick<UpstreamResponse, 'headers'>): boolean {
   return headers.get('content-type')?.includes('text/event-stream') ?? false

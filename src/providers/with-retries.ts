@@ -37,9 +37,7 @@ export function withRetries(
     { signal, isClientDisconnected }: ClientConnection,
     send: SendAttempt,
   ) {
-    let attempts = 0
     let mayHaveCost = false
-    const attemptedKeys: string[] = []
     const earlier: Credentials[] = []
     for (let retry = 0; ; retry++) {
       let isQuotaExhausted = false
@@ -50,15 +48,11 @@ export function withRetries(
         isQuotaExhausted = readProviderError(text, response.status).category === 'quotaExhausted'
         return unread
       })
-      attempts += outcome.attempts ?? 1
-      attemptedKeys.push(...(outcome.attemptedKeys ?? []))
       const canRetry = retry < maxRetries && !isQuotaExhausted && isRetryable(outcome, hasSideEffects)
       const waitMs = canRetry
         ? chooseWait(outcome, random() * Math.min(MAX_RETRY_WAIT_MS, firstWaitMs * 2 ** retry))
         : null
       if (waitMs === null) {
-        outcome.attempts = attempts
-        outcome.attemptedKeys = attemptedKeys
         if (outcome instanceof UpstreamFailure) throw outcome
         return outcome
       }

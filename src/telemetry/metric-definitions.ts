@@ -123,6 +123,12 @@ export const METRIC_DEFINITIONS = {
     help: 'Requests served by the provider call of an identical request.',
     details: '`scope`: the call was made by the same `process`, or by another one of the `installation`.',
   },
+  model_proxy_fallbacks_total: {
+    type: 'counter',
+    labels: ['from', 'to', 'kind'],
+    help: 'Calls of a fallback model after another model failed.',
+    details: '`from`, `to`: the models, `other` without a price. `kind`: the [kind of failure](providers.md#attempts).',
+  },
   model_proxy_refused_total: {
     type: 'counter',
     labels: ['reason'],

@@ -19,6 +19,8 @@ export interface ProxyMetrics {
    * call of an identical request was made that served this one.
    */
   recordRequest(record: UsageRecord, listedModel: string | null, sharedBy?: SharedCallScope): void
+  /** Counts a fallback from one model to another, with names as in `recordRequest`, by the kind of failure that led to it. */
+  recordFallback(from: string | null, to: string | null, kind: string | null): void
   /** Counts a response without a usage record. `route` is its documented path, or `other`. */
   countUnrecorded(route: string, status: number): void
   /** Records a call of the embedder, which the operator pays for and which is in no usage record. */
@@ -46,6 +48,7 @@ export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
   const similarity = createHistogramFamily(metrics, 'model_proxy_semantic_similarity')
   const verdicts = createValueFamily(metrics, 'model_proxy_verdicts_total')
   const unrecorded = createValueFamily(metrics, 'model_proxy_unrecorded_requests_total')
+  const fallbacks = createValueFamily(metrics, 'model_proxy_fallbacks_total')
   const hookVerdicts = createValueFamily(metrics, 'model_proxy_hook_verdicts_total')
   const hookSeconds = createHistogramFamily(metrics, 'model_proxy_hook_duration_seconds')
   const counts = defineCounts(metrics)
@@ -54,6 +57,8 @@ export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
       counts.tokens.with(EMBEDDER).value += promptTokens
       counts.costUsd.with(listedModel ?? OTHER_MODEL, EMBEDDER).value += usd
     },
+    recordFallback: (from, to, kind) =>
+      void fallbacks.with(from ?? OTHER_MODEL, to ?? OTHER_MODEL, kind ?? NONE).value++,
     countUnrecorded: (route, status) => void unrecorded.with(route, String(status)).value++,
     recordVerdict(by, verdict) {
       verdicts.with(by, verdict).value++

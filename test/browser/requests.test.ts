@@ -99,6 +99,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('row').nth(1).getByRole('link').click()
       await page.getByText('openai/gpt-4o-mini failed, and the fallback openai/gpt-4o responded.').waitFor()
       await page.getByText('The provider responded with status 503: Overloaded').waitFor()
+      await page.getByRole('region', { name: 'Attempts' }).getByText('overloaded').waitFor()
       await fits('fallback')
       await page.goto(`${root}/dashboard/${seeded.project}/requests?result=HIT-SEMANTIC&span=hour&model=gpt-4o-mini`)
       await page.getByRole('row').nth(1).getByRole('link').click()

@@ -15,6 +15,7 @@ export interface CollectedSpan {
   statusCode: number
   durationMs: number
   attributes: Record<string, unknown>
+  events: { name: string; attributes: Record<string, unknown> }[]
   resource: Record<string, unknown>
 }
 
@@ -92,6 +93,7 @@ interface WireSpan extends Pick<CollectedSpan, 'name' | 'kind'> {
   startTimeUnixNano: number
   endTimeUnixNano: number
   attributes?: Attribute[]
+  events?: { name: string; attributes?: Attribute[] }[]
 }
 
 function readSpan(span: WireSpan): Omit<CollectedSpan, 'resource'> {
@@ -105,6 +107,7 @@ function readSpan(span: WireSpan): Omit<CollectedSpan, 'resource'> {
     statusCode: span.status?.code ?? 0,
     durationMs: (span.endTimeUnixNano - span.startTimeUnixNano) / 1e6,
     attributes: valuesOf(span.attributes ?? []),
+    events: (span.events ?? []).map(({ name, attributes = [] }) => ({ name, attributes: valuesOf(attributes) })),
   }
 }
 

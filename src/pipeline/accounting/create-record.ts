@@ -8,6 +8,7 @@ import { recordedEndUserOf } from '../../formats/end-user.ts'
 import { NO_USAGE, type TokenUsage } from '../../formats/token-usage.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import type { CostPart, RecordDetails, UsageRecord } from '../../postgres/usage-record.ts'
+import { AttemptList } from '../../providers/attempts.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { listAlternativeModels } from '../request/parse-request.ts'
 import { MAX_MODEL_LENGTH, type RecordedQuery } from '../request/query.ts'
@@ -35,6 +36,7 @@ export interface RecordDraft {
   judgeCostUsd: number
   /** Columns that the pipeline's steps set. */
   readonly details: RecordDetails
+  readonly attempts: AttemptList
   /** Usage of calls that failed. It is added to the outcome's usage. */
   failedCalls: readonly ModelUsage[]
 }
@@ -58,7 +60,7 @@ interface Settlement {
 const NO_CALLS: readonly ModelUsage[] = []
 
 export function createRecordDraft(request: RequestMetadata, resolvedKey: ResolvedKey): RecordDraft {
-  return {
+  const draft: RecordDraft = {
     request,
     resolvedKey,
     query: null,
@@ -68,8 +70,13 @@ export function createRecordDraft(request: RequestMetadata, resolvedKey: Resolve
     latencyMs: null,
     judgeCostUsd: 0,
     details: {},
+    attempts: new AttemptList({
+      currentModel: () => draft.model ?? draft.query?.model ?? '',
+      onFailed: attempt => request.trace?.recordFailedAttempt(attempt),
+    }),
     failedCalls: NO_CALLS,
   }
+  return draft
 }
 
 export function createUsageRecord(
@@ -139,6 +146,12 @@ export function createUsageRecord(
 
 function sumOf<T>(all: readonly T[], amountOf: (one: T) => number): number {
   return all.reduce((total, one) => total + amountOf(one), 0)
+}
+
+/** Returns the catalogue's name of the model that is set now; null for a model without a price. */
+export function listedModelOf({ provider, model, query }: RecordDraft, catalogue: Catalogue): string | null {
+  if (!provider || !query || provider.pricedAs === null) return null
+  return catalogue.find(provider.pricedAs, model ?? query.model)?.model ?? null
 }
 
 /** Returns the sum, up to the highest number that the column holds. */

@@ -15,8 +15,8 @@ import { msSince } from '../../event-loop/clock.ts'
 import { NO_USAGE } from '../../formats/token-usage.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import type { RecordDetails } from '../../postgres/usage-record.ts'
+import type { AttemptList } from '../../providers/attempts.ts'
 import type { Provider } from '../../providers/upstream.ts'
-import { UpstreamFailure } from '../../providers/upstream-failure.ts'
 import type { ContentRecorder } from '../../telemetry/content-recorder.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { ProxyMetrics, SharedCallScope } from '../../telemetry/proxy-metrics.ts'
@@ -32,6 +32,7 @@ import {
   createUsageRecord,
   describeUnparsedRequest,
   isRejectedStatus,
+  listedModelOf,
   type RecordDraft,
   type RequestMetadata,
   type RequestOutcome,
@@ -51,7 +52,7 @@ export interface RecorderOptions extends SpendingLimits {
   reconciler: { reconcileLater: ReconcileLater }
   quota: Pick<Quota, 'refund'>
   catalogue: Catalogue
-  metrics: Pick<ProxyMetrics, 'recordRequest' | 'recordSimilarity'>
+  metrics: Pick<ProxyMetrics, 'recordRequest' | 'recordSimilarity' | 'recordFallback'>
   log: Log
   /** Whether another rejected request of this key is recorded in this minute. */
   canRecordRejection(key: string): boolean
@@ -69,6 +70,8 @@ export class RequestRecorder {
   responseBody: Uint8Array | null = null
   /** The id under which the provider stores the response. If the usage is estimated, it is requested later by this id. */
   storedResponseId: string | null = null
+  /** The attempts of the model that is set, and of those before. */
+  readonly attempts: AttemptList
   readonly #options: RecorderOptions
   readonly #onFinish: (() => void) | null
   readonly #draft: RecordDraft
@@ -86,6 +89,7 @@ export class RequestRecorder {
     this.#onFinish = onFinish
     this.#isFinished = onFinish === null
     this.#draft = createRecordDraft(request, resolvedKey)
+    this.attempts = this.#draft.attempts
     this.#calls = new UpstreamCalls(this.#draft.details)
     this.#draft.failedCalls = this.#calls.failedCalls
     const isLimited = resolvedKey.has_budgets || resolvedKey.tokens_per_minute !== null
@@ -101,14 +105,17 @@ export class RequestRecorder {
     if (this.spending) this.spending.query = { endpoint: query.endpoint, tags }
   }
 
-  /** Sets the provider to call, and the model, if it is not the requested one. They replace those set before. */
+  /** Sets the provider to call, and the fallback model, if it is not the requested one. They replace those set before. */
   setProvider(provider: Provider, model?: string): void {
-    const { details } = this.#draft
+    const { catalogue, metrics } = this.#options
+    const from = model === undefined ? null : listedModelOf(this.#draft, catalogue)
     // A failure sets the same provider again. The provider has still been called.
     if (provider !== this.#draft.provider) this.#calls.isCalled = false
     this.#draft.provider = provider
     this.#draft.model = model ?? null
-    if (model !== undefined) details.fallbacks = [details.fallbacks ?? [], model].flat().join(', ')
+    if (model === undefined) return
+    this.setDetails({ fallbacks: [this.#draft.details.fallbacks ?? [], model].flat().join(', ') })
+    metrics.recordFallback(from, listedModelOf(this.#draft, catalogue), this.attempts.lastFailureKind)
   }
 
   /** Sets columns of the usage record. */
@@ -155,10 +162,10 @@ export class RequestRecorder {
     this.#describeFailure(failure)
   }
 
-  /** Counts each failure's attempts, and describes the first failure. */
+  /** Completes the list of attempts, and describes the first failure. */
   #describeFailure(failure: unknown): void {
     if (this.#isFinished || failure === this.#failure) return
-    if (failure instanceof UpstreamFailure && this.#calls.isCalled) this.#calls.addAttempts(failure)
+    this.attempts.recordFailure(failure)
     if (this.#failure !== null) return
     this.#failure = failure
     this.setDetails(describeUpstreamError(failure, this.#draft.query))
@@ -219,10 +226,10 @@ export class RequestRecorder {
     this.#options.activeRequests.delete(this)
     this.#onFinish?.()
     const { quota, canRecordRejection } = this.#options
-    const { request, resolvedKey, details } = this.#draft
+    const { request, resolvedKey } = this.#draft
     const query = this.#draft.query ?? describeUnparsedRequest(request)
     if (!result.isCounted) quota.refund(resolvedKey)
-    const isRejected = !result.isCounted && isRejectedStatus(result.status) && !details.attempts
+    const isRejected = !result.isCounted && isRejectedStatus(result.status) && this.attempts.calls === 0
     request.isRecorded = query !== null && (!isRejected || canRecordRejection(`${resolvedKey.key_id}`))
     if (query && request.isRecorded) this.#write(query, result, cause)
     else this.spending?.release()
@@ -230,26 +237,20 @@ export class RequestRecorder {
 
   #write(query: RecordedQuery, result: RequestOutcome, cause: Error | undefined): void {
     const { recorder, contents, reconciler, catalogue, metrics, log } = this.#options
-    const { request, resolvedKey, provider, model, details } = this.#draft
+    const { request, resolvedKey, provider, details } = this.#draft
     const reservation = this.spending?.settle(sumUsedTokens(result, this.#draft.failedCalls)) ?? null
     const status = request.signal.aborted ? CLIENT_DISCONNECTED_STATUS : result.status
     if (status >= 400) details.error_code ??= status === CLIENT_DISCONNECTED_STATUS ? 'client_gone' : 'upstream_error'
+    this.setDetails(this.attempts.columns)
     const record = createUsageRecord(this.#draft, query, { ...result, status }, { catalogue, reservation })
     recorder.record(record)
-    if (provider && this.storedResponseId) {
-      const stored = { id: this.storedResponseId, provider, key: this.#calls.providerKey }
-      reconcileEstimatedUsage(stored, record, reconciler.reconcileLater)
-    }
+    const [id, key] = [this.storedResponseId, this.attempts.lastKey]
+    if (provider && id) reconcileEstimatedUsage({ id, provider, key }, record, reconciler.reconcileLater)
     if (resolvedKey.log_content === 'sealed')
       contents.record(record, readRequestContent(query, this.responseBody ?? this.#failure))
-    const pricedAs = provider?.pricedAs ?? null
-    const listed = pricedAs === null ? undefined : catalogue.find(pricedAs, model ?? query.model)
-    metrics.recordRequest(record, listed?.model ?? null, this.followedCallScope)
-    request.trace?.end(
-      status,
-      { record, project: resolvedKey.project_name, responseModel: result.usage.responseModel },
-      cause,
-    )
+    metrics.recordRequest(record, listedModelOf(this.#draft, catalogue), this.followedCallScope)
+    const { responseModel } = result.usage
+    request.trace?.end(status, { record, project: resolvedKey.project_name, responseModel }, cause)
     log.request(() => createRequestLogEntry(record, resolvedKey, cause, this.#calls.droppedTools))
   }
 }

@@ -1,17 +1,20 @@
 /** Records requests that fail, and returns the error that the client gets. */
 import { createError, ProxyError } from '../../errors/errors.ts'
 import { isDatabaseUnavailable } from '../../postgres/database.ts'
+import { setProxyStatusHeader } from '../../providers/proxy-status.ts'
 import { resolveAliasSync } from '../request/change-model.ts'
 import type { ProxyRequest } from '../request/request.ts'
 import { type AdmittedRequest, isCountedAgainstQuota, setRateLimitHeaders } from './admit-request.ts'
 import type { EarlyBody } from './read-request.ts'
 import type { PipelineServices } from './request-context.ts'
 
-/** Finishes the record of an admitted request. Returns the error that the client gets, with rate limit headers. */
+/** Finishes the record of an admitted request. Returns the error that the client gets, with the headers of its limits and attempts. */
 export async function recordFailure(admitted: AdmittedRequest, raised: unknown): Promise<unknown> {
   const error = toClientError(raised)
   admitted.recorder.finishFailed(error)
-  if (error instanceof ProxyError) await setRateLimitHeaders(admitted, error)
+  if (!(error instanceof ProxyError)) return error
+  setProxyStatusHeader(admitted.recorder.attempts, error.headers)
+  await setRateLimitHeaders(admitted, error)
   return error
 }
 

@@ -10,7 +10,7 @@ import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { callFunction } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
 import { storageProviderName } from '../../postgres/stored-objects.ts'
-import { PROVIDER_KEY_HEADER } from '../../providers/balance-keys.ts'
+import { PROVIDER_KEY_HEADER } from '../../providers/attempts.ts'
 import type { Endpoint, Provider } from '../../providers/upstream.ts'
 import type { ProxyResponse } from '../request/request.ts'
 

@@ -1,4 +1,5 @@
 /** Completes a response before the client gets it: adds headers, claims created ids, restores echoed fields, stores the conversation. */
+import { setProxyStatusHeader } from '../../providers/proxy-status.ts'
 import { type AdmittedRequest, setRateLimitHeaders } from '../context/admit-request.ts'
 import type { PipelineServices, RequestContext } from '../context/request-context.ts'
 import { restoreEchoedFields } from '../conversations/echoed-fields.ts'
@@ -13,6 +14,7 @@ export async function finishResponse(
   services: PipelineServices,
 ): Promise<ProxyResponse> {
   const { query } = context
+  setProxyStatusHeader(admitted.recorder.attempts, response.headers)
   await setRateLimitHeaders(admitted, response)
   if (response.headers['x-proxy-cache']?.startsWith('HIT')) setCacheScopeHeader(response.headers, context)
   if (query.alias) response.headers['x-proxy-model'] ??= query.model

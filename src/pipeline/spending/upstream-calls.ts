@@ -2,7 +2,6 @@
 import { ClientDisconnected, ProxyError } from '../../errors/errors.ts'
 import { msSince } from '../../event-loop/clock.ts'
 import type { RecordDetails } from '../../postgres/usage-record.ts'
-import { PROVIDER_KEY_HEADER } from '../../providers/balance-keys.ts'
 import { DROPPED_TOOLS_HEADER } from '../../providers/translations/with-translations.ts'
 import type { UpstreamResponse } from '../../providers/upstream.ts'
 import { UpstreamFailure } from '../../providers/upstream-failure.ts'
@@ -30,7 +29,7 @@ export function estimateReasonOf(failure: unknown): EstimateReason {
   return failure instanceof ProxyError ? 'provider_failed' : 'proxy_stopped'
 }
 
-export type ResponseHead = Pick<UpstreamResponse, 'headers' | 'attempts' | 'attemptedKeys' | 'status' | 'headersAtMs'>
+export type ResponseHead = Pick<UpstreamResponse, 'headers' | 'status' | 'headersAtMs'>
 
 interface OpenCall {
   model: string
@@ -45,8 +44,6 @@ export class UpstreamCalls {
   readonly failedCalls: ModelUsage[] = []
   /** Whether the provider that is set now has been called. */
   isCalled = false
-  /** The name of the provider key that the last response used; null if it has no name. */
-  providerKey: string | null = null
   /** Tools that were omitted from the last upstream request, for the log. */
   droppedTools: string | null = null
   readonly #details: RecordDetails
@@ -72,18 +69,7 @@ export class UpstreamCalls {
   recordHead(head: ResponseHead): void {
     if (this.#openCall) this.#openCall.responseStatus = head.status
     if (this.isCalled) this.#details.upstream_ms = msSince(this.#calledAtMs, head.headersAtMs)
-    this.addAttempts(head)
     this.droppedTools = head.headers.get(DROPPED_TOOLS_HEADER)
-    this.providerKey = head.headers.get(PROVIDER_KEY_HEADER)
-  }
-
-  /** Adds attempts, and names each key once, the last one at the end: embeddings may take many calls. */
-  addAttempts({ attempts = 1, attemptedKeys = [] }: Pick<ResponseHead, 'attempts' | 'attemptedKeys'>): void {
-    const details = this.#details
-    details.attempts = (details.attempts ?? 0) + attempts
-    if (attemptedKeys.length === 0) return
-    const before = (details.provider_keys?.split(', ') ?? []).filter(key => !attemptedKeys.includes(key))
-    details.provider_keys = [...new Set([...before, ...attemptedKeys])].join(', ')
   }
 
   /** Closes the open call, whose usage is known. */

@@ -2,7 +2,7 @@
 import { ClientDisconnected } from '../../errors/errors.ts'
 import { onAbort } from '../../event-loop/timeouts.ts'
 import { parseJsonObject } from '../../formats/json/canonical.ts'
-import { PROVIDER_KEY_HEADER } from '../../providers/balance-keys.ts'
+import { PROVIDER_KEY_HEADER } from '../../providers/attempts.ts'
 import { MAX_PLAIN_RESPONSE_BYTES, readAllBytes } from '../../providers/read-bytes.ts'
 import { traitsOf } from '../../providers/stored-object-collections.ts'
 import type { PipelineServices } from '../context/request-context.ts'

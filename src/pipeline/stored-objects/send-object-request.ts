@@ -6,7 +6,7 @@ import { isJsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
 import { NO_USAGE } from '../../formats/token-usage.ts'
 import { callFunction } from '../../postgres/call.ts'
 import { storageProviderName } from '../../postgres/stored-objects.ts'
-import { PROVIDER_KEY_HEADER } from '../../providers/balance-keys.ts'
+import { PROVIDER_KEY_HEADER } from '../../providers/attempts.ts'
 import { MAX_PLAIN_RESPONSE_BYTES, readAllBytes } from '../../providers/read-bytes.ts'
 import { traitsOf } from '../../providers/stored-object-collections.ts'
 import type { PassThroughBody, Provider, UpstreamResponse } from '../../providers/upstream.ts'
@@ -69,7 +69,7 @@ async function send(
     action.startsBatch && requests > 0 && !isSuccessful ? estimateReserved(recorder, reason) : NO_USAGE,
   )
   // The client's signal is not used: the object is recorded even if the client has disconnected.
-  const upstream = await sendToStorage(provider, request, target, { body })
+  const upstream = await sendToStorage(provider, request, target, { body, recordAttempt: recorder.attempts.record })
   recorder.recordResponseHead(upstream)
   const bytes = await readAllBytes(upstream.body, provider.name, MAX_PLAIN_RESPONSE_BYTES, request.responseMemory)
   isSuccessful = upstream.status < 400

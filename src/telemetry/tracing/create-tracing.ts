@@ -15,13 +15,8 @@ import {
 import type { TracingConfig } from '../../config/tracing.ts'
 import { withTimeout } from '../../event-loop/timeouts.ts'
 import type { Log } from '../log.ts'
-import {
-  startRequestTrace,
-  startTaskTrace,
-  type TraceContextInjector,
-  type Tracing,
-  UnsampledTrace,
-} from './request-trace.ts'
+import { startRequestTrace, startTaskTrace, type TraceContextInjector, type Tracing } from './request-trace.ts'
+import { UnsampledTrace } from './unsampled-trace.ts'
 
 const MAX_WAITING = 2_048
 const MAX_BATCH = 512

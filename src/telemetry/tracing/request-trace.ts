@@ -11,9 +11,11 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import type { UsageRecord } from '../../postgres/usage-record.ts'
+import type { Attempt, UsageRecord } from '../../postgres/usage-record.ts'
 import {
+  ATTEMPT_ATTRIBUTES,
   ERROR_TYPE_ATTRIBUTE,
+  FAILED_ATTEMPT_EVENT,
   GEN_AI_ATTRIBUTES,
   genAiOperationOf,
   HTTP_ATTRIBUTES,
@@ -81,6 +83,8 @@ export interface RequestTrace extends InternalCallTrace {
   beginCall(call: TracedModelCall, provider: string, substitute: string | null): void
   /** Traces the call to the hook that `send` makes. The headers that `send` gets contain the trace context. */
   traceHook<T>(when: 'before' | 'after', send: (headers: Headers) => Promise<T>): Promise<T>
+  /** Adds an event to the current call. */
+  recordFailedAttempt(attempt: Attempt): void
   /** Ends the current call as failed. Another model may be called afterwards. */
   failCall(failure: unknown): void
   /** Ends the request's spans. `failure` is the error of a failed request. */
@@ -176,6 +180,12 @@ export function startRequestTrace(
       inject(trace.setSpan(context, span), hookHeaders)
       return endSpanAfter(span, send(hookHeaders))
     },
+    recordFailedAttempt(attempt) {
+      const known = Object.entries(attempt).filter(([, value]) => value !== null)
+      const attributes = known.map(([name, value]) => [ATTEMPT_ATTRIBUTES[name as keyof Attempt], value])
+      const span = modelCall ?? server
+      span.addEvent(FAILED_ATTEMPT_EVENT, Object.fromEntries(attributes))
+    },
     failCall: failure => endCall({}, failure),
     end(status, result, failure) {
       const error = failure ?? (status >= 400 ? { status } : undefined)
@@ -185,39 +195,6 @@ export function startRequestTrace(
       server.end()
     },
   }
-}
-
-/** The trace of a request or a task that is not sampled. It records nothing, and writes an unsampled trace context into forwarded headers. */
-export class UnsampledTrace implements RequestTrace, TaskTrace {
-  readonly #headers: Headers
-  readonly #injectContext: (headers: Headers) => void
-
-  constructor(headers: Headers, injectContext: (headers: Headers) => void) {
-    this.#headers = headers
-    this.#injectContext = injectContext
-  }
-
-  beginCall(): void {
-    this.#injectContext(this.#headers)
-  }
-
-  traceInternalCall<T>(_: InternalCall, send: (headers: Headers) => Promise<T>): Promise<T> {
-    return this.#sendUnsampled(send)
-  }
-
-  traceHook<T>(_: string, send: (headers: Headers) => Promise<T>): Promise<T> {
-    return this.#sendUnsampled(send)
-  }
-
-  #sendUnsampled<T>(send: (headers: Headers) => Promise<T>): Promise<T> {
-    const headers = new Headers()
-    this.#injectContext(headers)
-    return send(headers)
-  }
-
-  failCall(): void {}
-
-  end(): void {}
 }
 
 function usageAttributes({ record, responseModel }: RequestTraceResult): Attributes {

@@ -51,6 +51,18 @@ export const GEN_AI_ATTRIBUTES = {
   outputTokens: defineAttribute('CLIENT', 'gen_ai.usage.output_tokens', 'The tokens of the response.'),
 }
 
+/** The event of a CLIENT span for each attempt that failed. */
+export const FAILED_ATTEMPT_EVENT = 'model_proxy.failed_attempt'
+
+export const ATTEMPT_ATTRIBUTES = {
+  model: defineAttribute('CLIENT event', 'model_proxy.attempt.model', 'The model that was called.'),
+  provider: defineAttribute('CLIENT event', 'model_proxy.attempt.provider', 'The provider that was called.'),
+  key: defineAttribute('CLIENT event', 'model_proxy.attempt.key', 'The name of the provider key, if it has one.'),
+  kind: defineAttribute('CLIENT event', 'model_proxy.attempt.kind', 'The [kind of failure](providers.md#attempts).'),
+  status: defineAttribute('CLIENT event', 'model_proxy.attempt.status', 'The provider’s status, if it responded.'),
+  ms: defineAttribute('CLIENT event', 'model_proxy.attempt.ms', 'Milliseconds until it failed.'),
+}
+
 export const PROXY_ATTRIBUTES = {
   requestId: defineAttribute(
     'SERVER',

@@ -11,7 +11,7 @@ import type { RequestMetadata } from '../../../src/pipeline/accounting/create-re
 import type { EstimateCallUsage } from '../../../src/pipeline/spending/call-usage.ts'
 import type { ResolvedKey } from '../../../src/postgres/admit-requests.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
-import { brokenResponseError } from '../../../src/providers/upstream-failure.ts'
+import { brokenResponseError, circuitOpenError } from '../../../src/providers/upstream-failure.ts'
 import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
@@ -35,6 +35,7 @@ const PROVIDER = { name: 'sandbox', pricedAs: null } as never
 const DOUBT = { doubtfulUsd: 0.24, doubtfulTokens: 93 }
 const KNOWN = { ...NO_USAGE, promptTokens: 5, completionTokens: 2, reportedCostUsd: 0.01 }
 const estimate: EstimateCallUsage = reason => ({ ...KNOWN, estimate: { reason, ...DOUBT } })
+const ATTEMPT = { provider: 'sandbox', key: null, startedAtMs: performance.now(), status: 200, failure: null }
 const ANSWERED = { status: 200, isCounted: true, cacheResult: 'MISS', usage: NO_USAGE } as const
 const FAILED = { ...ANSWERED, status: 502, isCounted: false }
 
@@ -137,7 +138,7 @@ test('records thirty rejected requests a minute, and all that an upstream reject
     const asked = open()
     asked.setProvider(PROVIDER)
     asked.beginCall(estimate)
-    asked.recordResponseHead({ status: 400, headers: new Headers() })
+    asked.attempts.record({ ...ATTEMPT, status: 400 })
     asked.finishFailed({ status: 400, headers: {}, body: '{"error":{"message":"No.","type":"bad"}}' })
   }
   expect(left.records).toHaveLength(50)
@@ -155,10 +156,12 @@ test('records of a fallback name the failed model, the failure, and the number o
   request.setProvider(PROVIDER)
   request.beginCall(estimate)
   const failure = brokenResponseError('sandbox', 'answered with a redirect', 307)
-  failure.attempts = 3
+  request.attempts.record({ ...ATTEMPT, key: 'first', status: 429 })
+  request.attempts.record({ ...ATTEMPT, key: 'second', status: 307, failure })
   request.recordFailure(failure)
   request.setProvider(PROVIDER, 'other/model')
-  request.recordResponseHead({ status: 200, headers: new Headers(), attempts: 2 })
+  request.attempts.record({ ...ATTEMPT, status: null, failure: circuitOpenError('sandbox', 1) })
+  request.attempts.record(ATTEMPT)
   request.finish(ANSWERED)
   expect(left.records).toMatchObject([
     {
@@ -167,7 +170,14 @@ test('records of a fallback name the failed model, the failure, and the number o
       asked_model: 'sandbox/echo',
       fallbacks: 'other/model',
       upstream_status: 307,
-      attempts: 5,
+      attempts: 3,
+      provider_keys: 'first 429, second',
+      attempt_list: [
+        { model: 'sandbox/echo', provider: 'sandbox', key: 'first', kind: 'rate_limited', status: 429 },
+        { model: 'sandbox/echo', provider: 'sandbox', key: 'second', kind: 'malformed', status: 307 },
+        { model: 'other/model', provider: 'sandbox', key: null, kind: 'circuit_open', status: null },
+        { model: 'other/model', provider: 'sandbox', key: null, kind: null, status: 200 },
+      ],
     },
   ])
   expect(left.records[0]).not.toHaveProperty('error_code')

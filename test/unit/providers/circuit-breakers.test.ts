@@ -378,7 +378,7 @@ describe('a model whose rate is limited', () => {
     answer = give(200)
     vi.advanceTimersByTime(1_000_000)
     await expect(provider.send(request)).rejects.toMatchObject({
-      ...{ status: 429, code: 'rate_limit_exceeded', attempts: 0, headers: { 'retry-after': '800' } },
+      ...{ status: 429, code: 'rate_limit_exceeded', failureKind: 'resting', headers: { 'retry-after': '800' } },
     })
     expect([await sendTo('other'), calls]).toEqual([200, 2])
     vi.advanceTimersByTime(800_000)

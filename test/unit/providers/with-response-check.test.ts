@@ -88,7 +88,7 @@ describe('a plain response', () => {
   test('that is a failure each time is a failure in the end', async () => {
     const { settled, requests } = await provide(inBody({ choices: [] }))()
     expect(requests).toBe(3)
-    expect(settled).toMatchObject({ status: 502, kind: 'empty', attempts: 3, replacesResponse: true })
+    expect(settled).toMatchObject({ status: 502, kind: 'empty', failureKind: 'malformed', replacesResponse: true })
   })
 
   test('that was charged is not retried', async () => {

@@ -12,9 +12,7 @@ import {
 import { withRetries } from '../../../src/providers/with-retries.ts'
 import { eventLoopTick } from '../../harness/event-loop.ts'
 
-type Step =
-  | Error
-  | { status: number; headers?: Record<string, string>; credentials?: Credentials; attemptedKeys?: readonly string[] }
+type Step = Error | { status: number; headers?: Record<string, string>; credentials?: Credentials }
 
 const refused = () => unreachableError('p', Object.assign(new Error(), { code: 'ECONNREFUSED' }))
 const reset = () => unreachableError('p', Object.assign(new Error(), { code: 'ECONNRESET' }))
@@ -47,12 +45,6 @@ describe('retries', () => {
     const { provider, ask } = scripted({ status }, { status: 200 })
     expect((await withRetries(provider, eager).send(request())).status).toBe(200)
     expect(ask).toHaveBeenCalledTimes(2)
-  })
-
-  test('returns the number of attempts, and the provider keys of all of them', async () => {
-    const { provider } = scripted({ status: 503, attemptedKeys: ['one'] }, { status: 200, attemptedKeys: ['two'] })
-    const response = await withRetries(provider, eager).send(request())
-    expect(response).toMatchObject({ attempts: 2, attemptedKeys: ['one', 'two'] })
   })
 
   test.each([200, 400, 401, 403, 404, 409, 413, 422, 501, 505])('not status %i', async status => {

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { describeReason } from '../../../cache/reasons.ts'
 import { Badge, Card, CopyButton, ErrorMessage, Loading, PageHeader, UserText } from '../components/elements.tsx'
+import { Table } from '../components/table.tsx'
 import { escapeControlCharacters, formatMs, formatTime, formatUsd, isolateDirection } from '../format.ts'
 import { useProject } from '../session.ts'
 import type { RequestLogEntry } from '../types.ts'
@@ -85,6 +86,7 @@ function Details({ request, projectId }: { request: RequestLogEntry; projectId: 
           <CopyButton text={request.request_id} label="Copy ID" />
         </div>
       </Card>
+      {request.attempt_list && <Attempts request={request} />}
       <RequestContent request={request} projectId={projectId} />
     </div>
   )
@@ -115,6 +117,28 @@ function ErrorDetails({ request }: { request: RequestLogEntry }) {
   )
 }
 
+function Attempts({ request: { attempt_list } }: { request: RequestLogEntry }) {
+  return (
+    <Card>
+      <Table
+        label="Attempts"
+        rows={attempt_list?.map((attempt, at) => ({ ...attempt, id: `${at}` })) ?? []}
+        keyOf={({ id }) => id}
+        empty={null}
+        columns={[
+          { title: 'Model called', cell: ({ model }) => model },
+          { title: 'Provider', cell: ({ provider, key }) => provider + (key === null ? '' : `, key ${key}`) },
+          {
+            title: 'Result',
+            cell: ({ kind, status }) => [status, kind?.replaceAll('_', ' ')].filter(Boolean).join(' '),
+          },
+          { title: 'Time', numeric: true, cell: ({ ms }) => formatMs(ms) },
+        ]}
+      />
+    </Card>
+  )
+}
+
 function RequestFields({ request }: { request: RequestLogEntry }) {
   const { asked_model, model, streamed } = request
   const tags = Object.entries(request.tags ?? {}).map(([name, value]) => `${name}=${value}`)
@@ -128,7 +152,6 @@ function RequestFields({ request }: { request: RequestLogEntry }) {
       <DetailItem title="Status">{request.status}</DetailItem>
       <OptionalDetail title={asked_model === null ? 'Model' : 'Model used'} name={model || 'unknown'} />
       <OptionalDetail title="Requested model" name={asked_model} />
-      <OptionalDetail title="Fallbacks called" name={request.fallbacks} />
       <DetailItem title="Provider">{request.provider ?? 'none'}</DetailItem>
       <OptionalDetail title="Provider keys used" name={request.provider_keys} />
       <DetailItem title="Provider calls">{request.attempts ?? 'none'}</DetailItem>
@@ -197,7 +220,8 @@ const SHOWN_COLUMNS: ReadonlySet<string> = new Set<keyof RequestLogEntry>([
     'end_user',
     'tags',
   ] as const),
-  ...(['status', 'error_code', 'error_message', 'upstream_status', 'upstream_message', 'attempts'] as const),
+  ...(['status', 'error_code', 'error_message', 'upstream_status', 'upstream_message'] as const),
+  ...(['attempts', 'attempt_list'] as const),
   ...(['cache_result', 'cache_reason', 'cache_id', 'similarity'] as const),
   ...([
     'prompt_tokens',

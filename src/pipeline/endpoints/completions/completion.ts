@@ -52,6 +52,7 @@ async function callProvider(context: LeaderContext<CompletionQuery>, stages: Pip
     owner: resolvedKey.project_id,
     responseMemory: request.responseMemory,
     timeLimits: resolveTimeLimits(context),
+    recordAttempt: recorder.attempts.record,
     signal: call.signal,
     isClientDisconnected: call.hasNoSubscribers,
     maxPrice: recorder.spending?.hasBudgets ? maxPriceOf(size, provider, stages.catalogue) : undefined,

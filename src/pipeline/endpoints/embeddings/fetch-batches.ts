@@ -127,6 +127,7 @@ export async function fetchBatch(
     responseMemory,
     maxPrice,
     timeLimits: resolveTimeLimits(context),
+    recordAttempt: recorder.attempts.record,
     signal,
   }
   const upstream = await provider.send({ ...callOptions, ...body }).catch(failure => {

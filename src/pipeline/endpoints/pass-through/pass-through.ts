@@ -74,6 +74,7 @@ async function callProvider(context: PassThroughContext, stages: PipelineService
     headers: request.headers,
     hasSideEffects: false,
     isDownload: false,
+    recordAttempt: recorder.attempts.record,
     signal: call.signal,
   })
   recorder.recordResponseHead(upstream)

@@ -6,6 +6,7 @@ import { hashBearerKey } from '../../../admission/key-validator.ts'
 import { ClientDisconnected, createError, ProxyError } from '../../../errors/errors.ts'
 import { NO_USAGE } from '../../../formats/token-usage.ts'
 import type { ResolvedKey } from '../../../postgres/admit-requests.ts'
+import { trackAttempt } from '../../../providers/attempts.ts'
 import type { Provider } from '../../../providers/upstream.ts'
 import type { RequestMetadata } from '../../accounting/create-record.ts'
 import type { PipelineServices } from '../../context/request-context.ts'
@@ -66,8 +67,12 @@ export function createRealtimeSessions(stages: PipelineServices): RealtimeSessio
         // Each response is recorded separately, so that the opening itself costs nothing.
         recorder.beginCall(() => NO_USAGE)
         const realtimeAddress = await provider.resolveRealtime({ model, isTranscription, headers })
-        const upstream = await connectRealtimeUpstream(provider.name, realtimeAddress)
-        recorder.recordResponseHead({ ...realtimeAddress, status: SWITCHING_PROTOCOLS, headers: NO_HEADERS })
+        const called = { provider: provider.name, key: realtimeAddress.key ?? null }
+        const { upstream } = await trackAttempt(called, recorder.attempts.record, async () => ({
+          status: SWITCHING_PROTOCOLS,
+          upstream: await connectRealtimeUpstream(provider.name, realtimeAddress),
+        }))
+        recorder.recordResponseHead({ status: SWITCHING_PROTOCOLS, headers: NO_HEADERS })
         const admitted = { keyHash, address, release }
         const session = new RealtimeSession({ upstream, spending, provider, model, admitted, onEnd }, stages)
         function onEnd(): void {

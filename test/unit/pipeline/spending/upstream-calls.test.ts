@@ -53,8 +53,6 @@ const FAILURES: Record<string, { failure: unknown; before: boolean; after: boole
 const head = (status: number): ResponseHead => ({
   status,
   headers: new Headers(),
-  attempts: 1,
-  attemptedKeys: [],
   headersAtMs: performance.now(),
 })
 
