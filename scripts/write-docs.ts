@@ -176,7 +176,7 @@ function writeRequestFields(): string {
     'To chat completions first; for Anthropic’s models, the list above then applies. Any other field is sent as it is.',
     writeFieldLists(RESPONSE_FIELD_RULES),
     '## `/v1/messages`, where it is translated',
-    'Any other field is sent as it is.',
+    'To Responses if the provider has that endpoint, else to chat completions. At Responses nothing is stored (`store: false`), and reasoning returns encrypted (`include`) if the request has tools or `thinking`. Any other field is sent as it is.',
     writeFieldLists(MESSAGE_FIELD_RULES),
   ])
 }

@@ -39,6 +39,8 @@ export const CLIENT_FIELD_NAMES: Record<'responses' | 'messages', FieldNames> = 
   messages: {
     request: {
       max_completion_tokens: 'max_tokens',
+      ...{ input: 'messages', max_output_tokens: 'max_tokens', text: 'output_config', reasoning: 'thinking' },
+      ...{ safety_identifier: 'metadata.user_id', include: 'thinking' },
       stop: 'stop_sequences',
       response_format: 'output_config.format',
       reasoning_effort: 'thinking',

@@ -1,19 +1,19 @@
-/** Translates a chat response, streamed or plain, into another format. Reads and judges the chat response, and passes its parts to a writer. */
+/** Translates a provider's response, streamed or plain, into another format. Reads and judges it in its own format, and passes its parts to a writer. */
 
 import type { ProxyError } from '../errors/errors.ts'
-import type { AssembledStream } from './api-format.ts'
-import { createChatAssembler } from './chat/assemble-chat.ts'
-import { type Completeness, completenessOf, isUpstreamFailure } from './chat/completeness.ts'
-import { classifyFinishReason, type FinishKind } from './chat/finish-reason.ts'
-import { firstChoiceOf, PartReader, type PartWriter, toChunks } from './chat/part-reader.ts'
+import type { AssembledStream, StreamAssembler } from './api-format.ts'
+import { type Completeness, isUpstreamFailure } from './chat/completeness.ts'
+import type { FinishKind } from './chat/finish-reason.ts'
+import type { PartSource, PartWriter } from './chat/part-reader.ts'
+import type { SourceFormat } from './chat/source-format.ts'
 import type { ExpectedOutput } from './expected-output.ts'
-import { asString, isJsonObject, type JsonObject } from './json/canonical.ts'
+import { isJsonObject, type JsonObject } from './json/canonical.ts'
 import { toResponseError } from './response-failure.ts'
 import type { SseEvent, TypedEvent } from './sse/sse.ts'
 
 /** Writes a response in another format, as the events of its stream. */
 export interface TranslationWriter extends PartWriter {
-  /** `usage` is the chat response's; null if it had none. Call after the last part. */
+  /** `usage` is the provider's; null if it had none. Call after the last part. */
   end(ending: FinishKind, usage: JsonObject | null): void
   /** Ends a response that failed after its first part. */
   fail(error: ProxyError, usage: JsonObject | null): void
@@ -22,25 +22,36 @@ export interface TranslationWriter extends PartWriter {
 }
 
 /** Creates a writer. `reader` returns the reader of the response that it writes. */
-export type TranslationWriterFactory = (reader: () => PartReader) => TranslationWriter
+export type TranslationWriterFactory = (reader: () => PartSource) => TranslationWriter
 
-/** The chat response that was translated, and its completeness for the client's format. */
+/** The provider's response that was translated, and its completeness for the client's format. */
 export interface SourceResponse extends AssembledStream {
   /** Kinds of parts that the client's format does not support. */
   omitted: readonly string[]
 }
 
-export class ChatStreamTranslator {
+export class StreamTranslator {
+  readonly #format: SourceFormat
   readonly #writer: TranslationWriter
-  readonly #reader: PartReader
-  readonly #assembler: ReturnType<typeof createChatAssembler>
+  readonly #reader: PartSource
+  readonly #assembler: StreamAssembler
   #source: SourceResponse | null = null
   #isDone = false
+  #chunk: JsonObject | null = null
 
-  constructor(create: TranslationWriterFactory, expected: ExpectedOutput) {
+  constructor(format: SourceFormat, create: TranslationWriterFactory, expected: ExpectedOutput) {
+    this.#format = format
     this.#writer = create(() => this.#reader)
-    this.#reader = new PartReader(this.#writer)
-    this.#assembler = createChatAssembler(expected, chunk => this.#reader.read(chunk))
+    this.#reader = format.createReader(this.#writer)
+    this.#assembler = format.createAssembler(expected, chunk => {
+      this.#chunk = chunk
+      this.#reader.read(chunk)
+    })
+  }
+
+  /** The endpoint in whose format the provider responds. */
+  get sourceEndpoint(): SourceFormat['endpoint'] {
+    return this.#format.endpoint
   }
 
   /** Whether the closing event has been read. */
@@ -48,16 +59,17 @@ export class ChatStreamTranslator {
     return this.#isDone
   }
 
-  /** Number of characters of the chat response's text in memory. */
+  /** Number of characters of the provider's response in memory. */
   get bufferedChars(): number {
     return this.#assembler.meter.bufferedChars
   }
 
-  /** Translates one event of the chat stream. Throws a ProxyError for an error in it. */
+  /** Translates one event of the provider's stream. Throws a ProxyError for an error in it. */
   push({ data, event }: SseEvent): TypedEvent[] {
     const { meter } = this.#assembler
-    this.#isDone = data.trim() === '[DONE]'
+    this.#chunk = null
     this.#assembler.push(data, event)
+    this.#isDone = this.#format.isLast(data, this.#chunk)
     meter.measure()
     if (meter.isTooLargeToStore) this.#assembler.discardText()
     if (this.#assembler.hasFailed) throw toResponseError(this.finishSource())
@@ -70,7 +82,7 @@ export class ChatStreamTranslator {
     const source = this.finishSource()
     if (isUpstreamFailure(source.completeness)) throw toResponseError(source)
     this.#reader.end()
-    this.#writer.end(finishKindOf(source), usageOf(source))
+    this.#writer.end(finishKindOf(this.#format, source), usageOf(source))
     this.#source = { ...source, ...judgeParts(source.completeness, this.#reader) }
     return this.#writer.drainEvents()
   }
@@ -81,7 +93,7 @@ export class ChatStreamTranslator {
     return this.#writer.drainEvents()
   }
 
-  /** Returns the chat response as far as it has been read. No event may be pushed afterwards. */
+  /** Returns the provider's response as far as it has been read. No event may be pushed afterwards. */
   finishSource(): SourceResponse {
     this.#source ??= { ...this.#assembler.finish(), omitted: [] }
     return this.#source
@@ -94,27 +106,28 @@ export interface TranslatedPlainResponse {
   source: Pick<SourceResponse, 'completeness' | 'omitted'>
 }
 
-/** Translates a plain chat response. Throws a ProxyError if the response is a failure of its provider. */
+/** Translates a plain response. Throws a ProxyError if the response is a failure of its provider. */
 export function translatePlainResponse(
+  format: SourceFormat,
   response: JsonObject,
   create: TranslationWriterFactory,
   expected: ExpectedOutput,
 ): TranslatedPlainResponse {
-  const completeness = completenessOf(response, expected)
+  const completeness = format.completenessOf(response, expected)
   const source = { body: response, usage: response.usage ?? null, completeness }
   if (isUpstreamFailure(completeness)) throw toResponseError(source)
   const writer = create(() => reader)
-  const reader: PartReader = new PartReader(writer)
-  for (const chunk of toChunks(response)) reader.read(chunk)
+  const reader: PartSource = format.createReader(writer)
+  for (const chunk of format.toChunks(response)) reader.read(chunk)
   reader.end()
-  writer.end(finishKindOf(source), usageOf(source))
+  writer.end(finishKindOf(format, source), usageOf(source))
   return { events: writer.drainEvents(), source: judgeParts(completeness, reader) }
 }
 
 /** Judges a response with an omitted part as incomplete in the client's format. Omitted provider extras are listed but do not matter for that. */
 function judgeParts(
   completeness: Completeness,
-  { omitted, extras }: PartReader,
+  { omitted, extras }: PartSource,
 ): Pick<SourceResponse, 'completeness' | 'omitted'> {
   const isOmitted = omitted.size > 0 && completeness === 'whole'
   const names = new Set([...omitted, ...extras.names].map(headerNameOf))
@@ -126,10 +139,11 @@ function headerNameOf(kind: string): string {
   return /^[\w.:-]{1,64}$/.test(kind) ? kind : 'other'
 }
 
-function finishKindOf({ body, completeness }: Pick<AssembledStream, 'body' | 'completeness'>): FinishKind {
-  return completeness === 'content_filter'
-    ? 'filtered'
-    : classifyFinishReason(asString(firstChoiceOf(body)?.finish_reason))
+function finishKindOf(
+  format: SourceFormat,
+  { body, completeness }: Pick<AssembledStream, 'body' | 'completeness'>,
+): FinishKind {
+  return completeness === 'content_filter' ? 'filtered' : format.finishKindOf(body)
 }
 
 function usageOf({ usage }: Pick<AssembledStream, 'usage'>): JsonObject | null {

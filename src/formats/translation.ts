@@ -1,33 +1,49 @@
-/** Translates requests of the Responses and Messages APIs to chat completions, and the responses back. */
+/** Translates requests of the Responses and Messages APIs to chat completions, those of Messages also to Responses, and the responses back. */
 
-import type { PartReader } from './chat/part-reader.ts'
+import { chatSource } from './chat/chat-source.ts'
+import type { PartSource } from './chat/part-reader.ts'
 import type { ExtrasKeys } from './chat/provider-extras.ts'
+import type { SourceFormat } from './chat/source-format.ts'
+import { apiFormatOf } from './endpoint-formats.ts'
 import { type ClientError, writeOpenAiError } from './errors/client-error.ts'
 import type { ProviderError } from './errors/provider-error.ts'
-import { type ExpectedOutput, readExpectedChatOutput } from './expected-output.ts'
+import type { ExpectedOutput } from './expected-output.ts'
 import { omitHostedTools } from './hosted-tools.ts'
-import { asString, type JsonObject } from './json/canonical.ts'
+import { asObjects, asString, isJsonObject, type JsonObject } from './json/canonical.ts'
 import { createMessageAssembler } from './messages/assemble-message.ts'
 import { writeAnthropicProviderError } from './messages/message-errors.ts'
-import { type ChatTargetModel, translateMessagesRequest } from './messages/message-request-to-chat.ts'
+import {
+  type ChatTargetModel,
+  readStopSequences,
+  translateMessagesRequest,
+} from './messages/message-request-to-chat.ts'
 import { MessagesTranslationWriter, type MessageTranslationContext } from './messages/messages-translation-writer.ts'
 import { translateResponsesRequest } from './responses/response-request-to-chat.ts'
+import { responsesSource } from './responses/responses-source.ts'
 import { ResponsesTranslationWriter } from './responses/responses-translation-writer.ts'
 import { listOmittedItemTypes } from './responses/unsupported-items.ts'
+import { createResponseInputBuilder } from './responses/write-input.ts'
+import { writeResponsesRequest } from './responses/write-request.ts'
 import { type ResponseContext, readResponseContext } from './responses/write-response.ts'
 import { replaceWithClientFields, resolveClientField } from './source-paths.ts'
 import type { TypedEvent } from './sse/sse.ts'
 import { countPromptTokens, estimatePromptTokens } from './tokens/count-tokens.ts'
-import { ChatStreamTranslator, type SourceResponse, translatePlainResponse } from './translate-response.ts'
+import { type SourceResponse, StreamTranslator, translatePlainResponse } from './translate-response.ts'
 
-/** The context of one request as plain data that can be sent to a worker. */
-export type TranslationContext = { expected: ExpectedOutput } & (
+/** The endpoints to which requests are translated. */
+export type SourceEndpoint = SourceFormat['endpoint']
+
+const SOURCES: Readonly<Record<SourceEndpoint, SourceFormat>> = { chat: chatSource, responses: responsesSource }
+
+/** The context of one request as plain data that can be sent to a worker. `source` is the endpoint to which it was translated. */
+export type TranslationContext = { expected: ExpectedOutput; source: SourceEndpoint } & (
   | { endpoint: 'responses'; context: ResponseContext }
   | { endpoint: 'messages'; context: MessageTranslationContext }
 )
 
 export interface TranslatedRequest {
-  chatRequest: JsonObject
+  /** The request in the provider's format. */
+  body: JsonObject
   /** The types of tools that were omitted because the provider cannot run them. */
   droppedTools: string[]
   /** The types of items that were omitted because only another provider can read their content. */
@@ -43,15 +59,17 @@ export interface TranslatedResponse {
 
 /** Translates one request's response. */
 export interface ResponseTranslator {
-  /** Translates a plain chat response. Throws a ProxyError if the response is a failure of its provider. */
+  /** Translates a provider's plain response. Throws a ProxyError if the response is a failure of its provider. */
   translateResponse(response: JsonObject): TranslatedResponse
-  createStreamTranslator(): ChatStreamTranslator
+  createStreamTranslator(): StreamTranslator
   /** Translates a provider's error. `bodyText` is the text that it was read from. */
   translateError(error: ProviderError, bodyText: string): ClientError
 }
 
 /** The model and its provider, with settings of the project. */
 export interface TranslationTarget extends ChatTargetModel {
+  /** The endpoint to which the request is translated. Only requests of the Messages API are translated to `responses`. */
+  endpoint: SourceEndpoint
   /** Whether a tool that the provider cannot run is rejected even if it could be omitted. */
   rejectsUnsupportedTools: boolean
   /** Keys for packing provider extras of the model. */
@@ -60,31 +78,45 @@ export interface TranslationTarget extends ChatTargetModel {
 
 export type TranslatedEndpoint = TranslationContext['endpoint']
 
-/** Translates a request. Throws a 400 for a field without a counterpart in chat completions. */
-export function translateToChat(
+/** Translates a request. Throws a 400 for a field without a counterpart in the provider's format. */
+export function translateRequest(
   endpoint: TranslatedEndpoint,
   given: JsonObject,
   target: TranslationTarget,
 ): TranslatedRequest {
-  const { body, dropped: droppedTools } = target.rejectsUnsupportedTools
+  const { endpoint: source, extrasKeys } = target
+  const { body: own, dropped: droppedTools } = target.rejectsUnsupportedTools
     ? { body: given, dropped: [] }
     : omitHostedTools(endpoint, given)
+  const { readExpectedOutput } = apiFormatOf(source)
   if (endpoint === 'responses') {
-    const context = readResponseContext(given, crypto.randomUUID(), target.extrasKeys)
-    const chatRequest = translateResponsesRequest(body, target.extrasKeys)
-    const translated = { endpoint, context, expected: readExpectedChatOutput(chatRequest) } as const
-    return { chatRequest, droppedTools, omittedItems: listOmittedItemTypes(given), context: translated }
+    const context = readResponseContext(given, crypto.randomUUID(), extrasKeys)
+    const body = translateResponsesRequest(own, extrasKeys)
+    const translated = { endpoint, source, context, expected: readExpectedOutput(body) } as const
+    return { body, droppedTools, omittedItems: listOmittedItemTypes(given), context: translated }
   }
-  const chatRequest = translateMessagesRequest(body, target)
+  const body = source === 'chat' ? translateMessagesRequest(own, target) : translateToResponses(own, target)
   const requestId = `req_${crypto.randomUUID().replaceAll('-', '')}`
-  const inputTokens = estimatePromptTokens(chatRequest, 'chat')
-  const context = { model: asString(body.model), inputTokens, requestId, extrasKeys: target.extrasKeys }
-  return {
-    chatRequest,
-    droppedTools,
-    omittedItems: [],
-    context: { endpoint, context, expected: readExpectedChatOutput(chatRequest) },
-  }
+  const inputTokens = estimatePromptTokens(body, source)
+  const stops = source === 'responses' && { stopSequences: readStopSequences(own) }
+  const context = { model: asString(body.model), inputTokens, requestId, extrasKeys, ...stops }
+  const translated = { endpoint, source, context, expected: readExpectedOutput(body) } as const
+  return { body, droppedTools, omittedItems: [], context: translated }
+}
+
+/** Translates a Messages request to Responses. */
+function translateToResponses(own: JsonObject, target: TranslationTarget): JsonObject {
+  const chatTarget = { ...target, supportsCacheControl: false }
+  const chatRequest = translateMessagesRequest(own, chatTarget, createResponseInputBuilder())
+  const { type, display } = isJsonObject(own.thinking) ? own.thinking : {}
+  const thinks = type === 'enabled' || type === 'adaptive'
+  // Reasoning comes back only to continue a turn with tools, or because the client requested it.
+  const includesReasoning = thinks || asObjects(chatRequest.tools).length > 0
+  const canReturn = target.canReason && target.extrasKeys.length > 0
+  return writeResponsesRequest(chatRequest, {
+    includesReasoning: canReturn && includesReasoning,
+    includesSummary: canReturn && thinks && display !== 'omitted',
+  })
 }
 
 /** The field that an error is about, if it names one, and its text. */
@@ -93,30 +125,31 @@ export interface ErrorDetails {
   message: string
 }
 
-/** Rewrites an error that the proxy created for the chat request: replaces the field names in its param and text by those of the client's request. */
+/** Rewrites an error that the proxy created for the translated request: replaces the field names in its param and text by those of the client's request. */
 export function restoreClientFieldNames(
   endpoint: TranslatedEndpoint,
   own: JsonObject,
   target: TranslationTarget,
   { param, message }: ErrorDetails,
 ): ErrorDetails {
-  const { chatRequest } = translateToChat(endpoint, own, target)
-  const renamed = param === null ? null : { from: param, to: resolveClientField(endpoint, own, chatRequest, param) }
+  const { body } = translateRequest(endpoint, own, target)
+  const renamed = param === null ? null : { from: param, to: resolveClientField(endpoint, own, body, param) }
   return { param: renamed?.to ?? null, message: replaceWithClientFields(endpoint, own, message, renamed) }
 }
 
 export function createResponseTranslator(translated: TranslationContext): ResponseTranslator {
   const { endpoint, context, expected } = translated
-  const create = (reader: () => PartReader) =>
+  const source = SOURCES[translated.source]
+  const create = (reader: () => PartSource) =>
     translated.endpoint === 'responses'
       ? new ResponsesTranslationWriter(translated.context, reader)
       : new MessagesTranslationWriter(translated.context, reader)
   return {
     translateResponse(response) {
-      const { events, source } = translatePlainResponse(response, create, expected)
-      return { body: endpoint === 'responses' ? joinResponse(events) : joinMessage(events), source }
+      const { events, source: judged } = translatePlainResponse(source, response, create, expected)
+      return { body: endpoint === 'responses' ? joinResponse(events) : joinMessage(events), source: judged }
     },
-    createStreamTranslator: () => new ChatStreamTranslator(create, expected),
+    createStreamTranslator: () => new StreamTranslator(source, create, expected),
     // Responses and chat use the same envelope.
     translateError: error =>
       endpoint === 'responses' ? writeOpenAiError(error) : writeAnthropicProviderError(error, context.requestId),

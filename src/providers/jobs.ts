@@ -9,7 +9,7 @@ import {
   estimateInputTokens,
   restoreClientFieldNames,
   type TranslationContext,
-  translateToChat,
+  translateRequest,
 } from '../formats/translation.ts'
 import { type AnalysisInput, analyzePlainResponse, type PlainResponseAnalysis } from './analyze-response.ts'
 import { type LongChatInput, type TranslatedLongChat, translateChatBody } from './anthropic/request/translate-chat.ts'
@@ -21,7 +21,7 @@ import type {
   TranslatedLongRequest,
   TranslationInput,
 } from './translations/translate-request.ts'
-import { type PlainChatResponse, translateResponseBytes } from './translations/translate-response.ts'
+import { type PlainSourceResponse, translateResponseBytes } from './translations/translate-response.ts'
 import { type SetFieldsInput, setFields as setInText } from './vendor-fields.ts'
 
 // The sandbox counts the tokens of its responses.
@@ -46,11 +46,11 @@ export function translateForAnthropicJob({ bytes, limits }: LongChatInput): JobR
   return { output: { ...rest, body: output }, transfer: [output.buffer as ArrayBuffer] }
 }
 
-/** Translates a request to chat completions. */
+/** Translates a request. */
 export function translateRequestJob({ endpoint, target, bytes }: TranslationInput): JobResult<TranslatedLongRequest> {
-  const { chatRequest, context, ...named } = translateToChat(endpoint, readObject(bytes), target)
-  const output = new TextEncoder().encode(JSON.stringify(chatRequest))
-  const { messages: _messages, tools: _tools, response_format: _format, ...fields } = chatRequest
+  const { body, context, ...named } = translateRequest(endpoint, readObject(bytes), target)
+  const output = new TextEncoder().encode(JSON.stringify(body))
+  const { messages: _messages, input: _input, tools: _tools, response_format: _format, text: _text, ...fields } = body
   const result = { bytes: output, fields: toPlainJson(fields), ...named, context: withoutInput(context) }
   return { output: result, transfer: [output.buffer as ArrayBuffer] }
 }
@@ -67,7 +67,7 @@ export function omitPackedExtrasJob({ bytes }: { bytes: Uint8Array }): JobResult
   return { output, transfer: [output.buffer as ArrayBuffer] }
 }
 
-/** Rewrites an error about the translated chat request into an error about the client's request. */
+/** Rewrites an error about the translated request into an error about the client's request. */
 export function restoreFieldNamesJob({
   endpoint,
   target,
@@ -77,8 +77,8 @@ export function restoreFieldNamesJob({
   return { output: restoreClientFieldNames(endpoint, readObject(bytes), target, details) }
 }
 
-/** Translates a plain chat response. */
-export function translateResponseJob({ parts, context }: PlainChatResponse): JobResult<PlainResponseAnalysis> {
+/** Translates a provider's plain response. */
+export function translateResponseJob({ parts, context }: PlainSourceResponse): JobResult<PlainResponseAnalysis> {
   const output = translateResponseBytes(concatBytes(parts), context)
   return { output, transfer: [output.bytes.buffer as ArrayBuffer] }
 }

@@ -5,7 +5,7 @@ import { apiFormatOf } from '../formats/endpoint-formats.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
 import { concatBytes, createEventSplitter } from '../formats/sse/split-events.ts'
 import { createSseParser, type SseEvent } from '../formats/sse/sse.ts'
-import type { ChatStreamTranslator, SourceResponse } from '../formats/translate-response.ts'
+import type { SourceResponse, StreamTranslator } from '../formats/translate-response.ts'
 import { type AnalysisInput, analyzeAssembled, type ResponseAnalysis } from './analyze-response.ts'
 import type { BreakerOutcome } from './circuit-breaker.ts'
 import type { TokenLimit } from './time-limits.ts'
@@ -16,7 +16,8 @@ export interface StreamAnalysis extends ResponseAnalysis {
   body: JsonObject
 }
 
-export interface ChatResponseSource extends Pick<ChatStreamTranslator, 'bufferedChars'> {
+/** The provider's response from which a stream is translated. */
+export interface StreamSource extends Pick<StreamTranslator, 'bufferedChars' | 'sourceEndpoint'> {
   finishSource(): SourceResponse
 }
 
@@ -33,7 +34,7 @@ export class ResponseStream {
   readonly assembler: StreamAssembler
   readonly #format: ApiFormat
   readonly #reader: ReturnType<typeof openReader>
-  readonly #source: ChatResponseSource | null
+  readonly #source: StreamSource | null
   readonly #timer: TokenLimit | null
   readonly #splitter = createEventSplitter()
   readonly #parser: ReturnType<typeof createSseParser>
@@ -52,13 +53,13 @@ export class ResponseStream {
   #rewritten: JsonObject | null | undefined = undefined
 
   /**
-   * `source` is the chat response that the stream is translated from. When it is set, it is analyzed in place of the stream. `timer` limits the
-   * time between tokens.
+   * `source` is the response that the stream is translated from. When it is set, it is analyzed in place of the stream. `timer` limits the time
+   * between tokens.
    */
   constructor(
     body: ReadableStream<Uint8Array>,
     { endpoint, expected }: AnalysisInput,
-    source: ChatResponseSource | null,
+    source: StreamSource | null,
     timer: TokenLimit | null = null,
   ) {
     this.#format = apiFormatOf(endpoint)
@@ -179,8 +180,8 @@ export class ResponseStream {
   #analyze(): StreamAnalysis {
     const assembled = this.finish()
     const source = this.#source?.finishSource()
-    if (!source) return { ...analyzeAssembled(this.#format, assembled), body: assembled.body }
-    const analysis = analyzeAssembled(apiFormatOf('chat'), source)
+    if (!this.#source || !source) return { ...analyzeAssembled(this.#format, assembled), body: assembled.body }
+    const analysis = analyzeAssembled(apiFormatOf(this.#source.sourceEndpoint), source)
     // The translated response may be too large to assemble although its source was complete.
     const isTooLarge = analysis.completeness === 'whole' && assembled.completeness === 'too_large'
     const completeness = isTooLarge ? assembled.completeness : analysis.completeness

@@ -4,7 +4,7 @@ import type { MultipartForm } from '../formats/multipart-form.ts'
 import type { PlainResponseAnalysis } from './analyze-response.ts'
 import type { Credentials } from './credentials/credentials.ts'
 import type { FailureKind } from './failure-kind.ts'
-import type { ChatResponseSource, ResponseStream } from './response-stream.ts'
+import type { ResponseStream, StreamSource } from './response-stream.ts'
 import type { TimeLimits } from './time-limits.ts'
 
 export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages'
@@ -137,8 +137,8 @@ export interface UpstreamResponse {
   plain?: PlainResponseAnalysis
   /** The stream of a response to a model request, which was read to its first part. `body` is then empty. */
   stream?: ResponseStream
-  /** The chat response that a stream is translated from. */
-  source?: ChatResponseSource
+  /** The provider's response that a stream is translated from. */
+  source?: StreamSource
   /** The credentials that were redacted in the response; absent when no upstream was called. */
   credentials?: Credentials
   /** `performance.now()` when the response headers arrived. When it is not set, they arrived when the response was returned. */

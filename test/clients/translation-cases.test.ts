@@ -257,16 +257,21 @@ const OWN_FIELDS: Record<EndpointCase, ReadonlySet<string>> = {
 }
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
 const PARTS = ['text', 'image_url', 'input_audio', 'file', 'refusal']
+const ITEMS = ['message', 'function_call', 'function_call_output']
+const ITEM_PARTS = ['input_text', 'input_image', 'input_file', 'output_text']
 
-/** Returns the first part of a chat request that OpenAI's API does not have; undefined if there is none. */
+/** Returns the first part of a chat or Responses request that OpenAI's API does not have; undefined if there is none. */
 function findForeign(body: Body): string | undefined {
-  const messages = body.messages as Body[]
+  const isChat = body.input === undefined
+  const messages = (isChat ? body.messages : body.input) as Body[]
   const tools = (body.tools ?? []) as Body[]
   const wrong = [
-    ...messages.filter(({ role }) => !ROLES.includes(String(role))).map(({ role }) => `role ${role}`),
+    ...messages
+      .filter(({ role, type }) => !(isChat ? ROLES.includes(String(role)) : ITEMS.includes(String(type))))
+      .map(({ role, type }) => `item ${type ?? role}`),
     ...messages
       .flatMap(({ content }) => (Array.isArray(content) ? content : []))
-      .filter(({ type }) => !PARTS.includes(type))
+      .filter(({ type }) => !(isChat ? PARTS : ITEM_PARTS).includes(type))
       .map(({ type }) => `part ${type}`),
     ...tools.filter(({ type }) => type !== 'function' && type !== 'custom').map(({ type }) => `tool ${type}`),
   ]
@@ -325,9 +330,10 @@ describeOnce('translation', backend => {
       return
     }
     const sent = request?.body as Body
-    const spoken = provider === 'anthropic' ? 'messages' : 'chat'
+    const spoken = provider === 'anthropic' ? 'messages' : sent.input === undefined ? 'chat' : 'responses'
+    expect(spoken === 'responses').toBe(door === 'messages' && provider === 'openai')
     const foreign = Object.keys(sent).filter(field => !OWN_FIELDS[spoken].has(field) && !(field in params))
-    expect([foreign, spoken === 'chat' ? findForeign(sent) : undefined]).toEqual([[], undefined])
+    expect([foreign, spoken === 'messages' ? undefined : findForeign(sent)]).toEqual([[], undefined])
   })
 
   describe('a field that no vendor has', () => {

@@ -94,6 +94,11 @@ export function writeResponseEvents(response: JsonObject): string[] {
         write('response.function_call_arguments.delta', { ...at, delta, obfuscation: 'x'.repeat(delta.length) })
       }
       write('response.function_call_arguments.done', { ...at, arguments: item.arguments })
+    } else if (item.type === 'reasoning') {
+      const { encrypted_content: _encrypted, ...begun } = item
+      write('response.output_item.added', { output_index, item: { ...begun, summary: [] } })
+      for (const [summary_index, part] of (item.summary as JsonObject[]).entries())
+        writeSummary({ ...at, summary_index }, part)
     } else {
       write('response.output_item.added', { output_index, item: { ...item, status: 'in_progress', content: [] } })
       for (const [content_index, part] of ((item.content ?? []) as JsonObject[]).entries())
@@ -103,6 +108,13 @@ export function writeResponseEvents(response: JsonObject): string[] {
   }
   write(`response.${response.status}`, { response })
   return events.map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+
+  function writeSummary(at: JsonObject, part: JsonObject): void {
+    write('response.reasoning_summary_part.added', { ...at, part: { ...part, text: '' } })
+    for (const delta of splitTokens(String(part.text))) write('response.reasoning_summary_text.delta', { ...at, delta })
+    write('response.reasoning_summary_text.done', { ...at, text: part.text })
+    write('response.reasoning_summary_part.done', { ...at, part })
+  }
 
   function writePart(at: JsonObject, part: JsonObject): void {
     const field = part.type === 'refusal' ? 'refusal' : 'text'

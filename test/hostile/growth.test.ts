@@ -1,12 +1,12 @@
 /** Functions that read text of clients or providers take time in proportion to its length. `any-place.test.ts` tests whole requests. */
 import { expect, test } from 'vitest'
 import { hasEventName } from '../../src/formats/sse/sse.ts'
+import { createStopSequenceFilter } from '../../src/formats/stop-sequence-filter.ts'
 import { referenceKindOf } from '../../src/formats/stored-object-references.ts'
 import { createNotFoundError } from '../../src/http/not-found.ts'
 import { resolveTarget } from '../../src/http/paths.ts'
 import { hashPersonalId } from '../../src/providers/anthropic/request/hash-personal-id.ts'
 import { createCodeFenceRemover, removeCodeFence } from '../../src/providers/anthropic/response/remove-code-fence.ts'
-import { createStopSequenceFilter } from '../../src/providers/anthropic/response/stop-sequence-filter.ts'
 import { findGrowth } from '../harness/growth.ts'
 import { HOSTILE_SHAPES } from '../harness/hostile-texts.ts'
 import { SEEDED_DETECTOR } from '../harness/vendors.ts'

@@ -164,7 +164,11 @@ const MESSAGES: Record<string, Form> = {
 
 const RESPONSES: Record<string, Form> = {
   'an error': CHAT['an error'] as Form,
-  'an answer': { body: quoting(response(QUOTED)) },
+  'an answer': { body: quoting(response(`It is ${QUOTED}`)) },
+  'an event of a stream': {
+    type: STREAM,
+    body: quoting(typed({ type: 'response.completed', response: response(`It is ${QUOTED}`) } as { type: string })),
+  },
   'a failure in a stream': {
     type: STREAM,
     body: quoting(
@@ -215,6 +219,7 @@ const ENDPOINTS: [
   ['/completions', 'aggregator', () => ({ model: 'openai/gpt-3.5-turbo-instruct', prompt: crypto.randomUUID() }), CHAT],
   ['/messages', 'anthropic', () => ({ ...ask('claude-haiku-4-5'), max_tokens: 9 }), MESSAGES],
   ['/messages', 'aggregator', () => ({ ...ask('openai/gpt-4o-mini'), max_tokens: 9 }), CHAT],
+  ['/messages', 'openai', () => ({ ...ask('gpt-4o-mini'), max_tokens: 9 }), RESPONSES],
   ['/messages/count_tokens', 'anthropic', () => ask('claude-haiku-4-5'), MESSAGES],
   ['/responses', 'openai', () => ({ model: 'gpt-4o-mini', input: crypto.randomUUID() }), RESPONSES],
   ['/responses', 'aggregator', () => ({ model: 'openai/gpt-4o-mini', input: crypto.randomUUID() }), CHAT],
@@ -356,7 +361,7 @@ describeOnce('a credential that a provider quotes', backend => {
       const keys = ['first', 'second'].map(name => ({ name, secret: `sk-${name}-${crypto.randomUUID()}` }))
       for (const { name, secret } of keys) await storeKey(proxy.stores, project, 'openai', secret, { name, weight: 1 })
       spelling = 'plain'
-      form = CHAT[name] as Form
+      form = (path === '/messages' ? RESPONSES : CHAT)[name] as Form
       const refuse = (quoted: string) => {
         another = quoted
         return '{"error":{"message":"Slower."}}'

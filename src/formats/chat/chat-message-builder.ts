@@ -34,7 +34,15 @@ export interface ChatMessageBuilder {
   finish(): JsonObject[]
 }
 
-interface AssistantMessage {
+/** A piece of an assistant's message: text, a tool call in chat's format, or provider extras. */
+export type AssistantPiece =
+  | { kind: 'text'; parts: ChatPart[]; at: string }
+  | { kind: 'call'; call: JsonObject }
+  | { kind: 'extras'; fields: JsonObject }
+
+export interface AssistantMessage {
+  /** All pieces in the order of the conversation. */
+  pieces: AssistantPiece[]
   parts: ChatPart[]
   refusal: string | null
   /** The tool calls in chat's format. */
@@ -45,14 +53,24 @@ interface AssistantMessage {
   at: string
 }
 
-export function createChatMessageBuilder(): ChatMessageBuilder {
+/** Settings of a builder for another format that is written from chat messages. */
+export interface ChatMessageOptions {
+  writeAssistant(message: AssistantMessage): JsonObject[]
+  /** Whether a tool message can contain images and files. */
+  hasResultMedia: boolean
+}
+
+export function createChatMessageBuilder(
+  { writeAssistant, hasResultMedia }: ChatMessageOptions = { writeAssistant: writeChatMessage, hasResultMedia: false },
+): ChatMessageBuilder {
   const messages: JsonObject[] = []
   /** The assistant message in progress. It ends at the next message of another role, because chat has text and calls in one message. */
   let open: AssistantMessage | null = null
   const media = new Map<JsonObject, ChatPart[]>()
 
   function openAssistant(at: string): AssistantMessage {
-    open ??= { parts: [], refusal: null, calls: [], extras: { fields: {}, calls: {}, responseId: null }, at }
+    const extras = { fields: {}, calls: {}, responseId: null }
+    open ??= { pieces: [], parts: [], refusal: null, calls: [], extras, at }
     return open
   }
 
@@ -71,28 +89,35 @@ export function createChatMessageBuilder(): ChatMessageBuilder {
     addUser: (parts, at) => push('user', parts, at),
     addAssistant(parts, at, refusal) {
       // Two messages in a row stay separate, unless a call awaits its result: no message may come between a call and its result.
-      if (open && open.calls.length === 0 && (open.parts.length > 0 || open.refusal !== null)) closeAssistant()
+      const isAnother = open && open.at !== at && (open.parts.length > 0 || open.refusal !== null)
+      if (isAnother && open?.calls.length === 0) closeAssistant()
       const message = openAssistant(at)
       if (message.parts.length === 0) message.at = at
       message.parts.push(...parts)
+      message.pieces.push({ kind: 'text', parts, at })
       if (refusal !== undefined) message.refusal = (message.refusal ?? '') + refusal
     },
     addCall({ id, ...called }, at) {
-      openAssistant(at).calls.push(setSourcePath({ id, type: 'function', function: called }, at))
+      const message = openAssistant(at)
+      const call = setSourcePath({ id, type: 'function', function: called }, at)
+      message.calls.push(call)
+      message.pieces.push({ kind: 'call', call })
     },
     addExtras({ fields, calls }, at, responseId) {
       const known = open?.extras.responseId ?? null
       // Another response is another message, unless a call awaits its result.
       if (known !== null && responseId !== null && known !== responseId && open?.calls.length === 0) closeAssistant()
-      const { extras } = openAssistant(at)
+      const { extras, pieces } = openAssistant(at)
+      pieces.push({ kind: 'extras', fields: structuredClone(fields) })
       extras.responseId ??= responseId
       mergeDelta(extras.fields, fields)
       mergeDelta(extras.calls, calls)
     },
     addResult(callId, parts, at) {
       closeAssistant()
-      const texts = parts.filter(part => part.type === 'text')
-      const nonTexts = parts.filter(part => part.type !== 'text')
+      const isContent = ({ type }: ChatPart) => hasResultMedia || type === 'text'
+      const texts = parts.filter(isContent)
+      const nonTexts = parts.filter(part => !isContent(part))
       const message = setSourcePath({ role: 'tool', tool_call_id: callId, content: writeContent(texts) }, at)
       messages.push(message)
       if (nonTexts.length > 0) media.set(message, nonTexts)
@@ -104,7 +129,7 @@ export function createChatMessageBuilder(): ChatMessageBuilder {
   }
 }
 
-function writeAssistant({ parts, refusal, calls, extras, at }: AssistantMessage): JsonObject[] {
+function writeChatMessage({ parts, refusal, calls, extras, at }: AssistantMessage): JsonObject[] {
   // Reasoning alone is not a message.
   if (parts.length === 0 && refusal === null && calls.length === 0) return []
   const message: JsonObject = { role: 'assistant', content: parts.length === 0 ? null : writeContent(parts) }

@@ -30,8 +30,20 @@ export interface PartWriter extends ToolCallWriter {
   addAudio(audio: JsonObject): boolean
 }
 
+/** Reads a provider's response, whole or in pieces, and passes its parts to a writer. */
+export interface PartSource {
+  /** Provider extras that arrived and were not taken yet. */
+  readonly extras: BufferedProviderExtras
+  /** Kinds of parts that the target format does not support. */
+  readonly omitted: ReadonlySet<string>
+  /** Reads a chunk or event and writes its parts. */
+  read(chunk: JsonObject): void
+  /** Call after the last chunk. */
+  end(): void
+}
+
 /** Reads only the first choice, because the target formats have no others. */
-export class PartReader {
+export class PartReader implements PartSource {
   readonly #writer: PartWriter
   readonly #calls: ToolCallReader
   /** Parts that arrived between the fragments of a call. They are written after the call. */
@@ -42,7 +54,6 @@ export class PartReader {
   #hasToolCalls = false
   #hasText = false
   readonly extras = new BufferedProviderExtras()
-  /** Kinds of parts that the target format does not support. */
   readonly omitted = new Set<string>()
 
   constructor(writer: PartWriter) {
@@ -54,7 +65,6 @@ export class PartReader {
     return this.#hasBegun
   }
 
-  /** Reads a chunk and writes its parts. */
   read(chunk: JsonObject): void {
     if (!this.#hasBegun) this.#metadata = mergeMetadata(this.#metadata, chunk)
     const choice = firstChoiceOf(chunk)
@@ -62,7 +72,6 @@ export class PartReader {
     if (choice && isJsonObject(delta)) this.#readDelta(delta, readLogprobs(choice.logprobs))
   }
 
-  /** Call after the last chunk. */
   end(): void {
     this.#begin()
     this.#endCalls()

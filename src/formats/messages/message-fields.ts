@@ -1,4 +1,4 @@
-/** Lists how each field of a Messages request is translated to chat completions. Code and documentation both use this table. */
+/** Lists how each field of a Messages request is translated to chat completions or Responses. Code and documentation both use this table. */
 
 import type { MessageCreateParams as BetaParams } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import type { MessageCreateParams } from '@anthropic-ai/sdk/resources/messages'
@@ -17,21 +17,24 @@ export const MESSAGE_FIELD_RULES: Record<MessagesRequestField, FieldRule> = {
   ...rules('translated', {
     model: 'Sent unchanged.',
     messages:
-      'Tool uses become tool calls, and tool results become tool messages, followed by a user message with their images; blocks of tools that Anthropic runs are rejected.',
+      'Tool uses become tool calls, and tool results become tool messages, followed by a user message with their images, which stay in the result at Responses. The encrypted reasoning in a signature becomes a reasoning item at Responses. Blocks of tools that Anthropic runs are rejected.',
     system: 'Becomes the first system message.',
-    max_tokens: 'Becomes `max_completion_tokens`, lowered to the model’s output limit.',
-    stop_sequences: 'Become `stop`; the response does not say which of them ended it.',
+    max_tokens:
+      'Becomes `max_completion_tokens`, at Responses `max_output_tokens` of at least 16, lowered to the model’s output limit.',
+    stop_sequences:
+      'Become `stop`; the response does not say which of them ended it. Responses has no such field: the proxy ends the text there, and what the model generates after it is charged.',
     stream: 'Chunks become events.',
-    temperature: 'Sent unchanged.',
-    top_p: 'Sent unchanged.',
+    temperature: 'Sent unchanged; at Responses, the default of 1 is omitted.',
+    top_p: 'Sent unchanged; at Responses, the default of 1 is omitted.',
     top_k: 'Sent unchanged.',
     tools:
       'Become functions; tools that Anthropic runs are omitted if the model may choose, and other tools that it defines are rejected.',
     tool_choice: '`any` becomes `required`, and a named tool becomes a named function.',
-    thinking: 'A budget becomes the nearest `reasoning_effort`, and is omitted for models that do not reason.',
-    output_config: 'Becomes `reasoning_effort` and `response_format`.',
+    thinking:
+      'A budget becomes the nearest `reasoning_effort`, and is omitted for models that do not reason. At Responses, a summary of the reasoning is also requested, unless `display` is `omitted`.',
+    output_config: 'Becomes `reasoning_effort` and `response_format`, at Responses `reasoning` and `text`.',
     output_format: 'The older name of `output_config.format`.',
-    metadata: 'Its `user_id` becomes `user`, as a hash if it is too long.',
+    metadata: 'Its `user_id` becomes `user`, at Responses `safety_identifier`, as a hash if it is too long.',
     service_tier: '`standard_only` becomes `default`.',
     cache_control: 'Sent to providers that support such breakpoints, as on content blocks.',
   }),

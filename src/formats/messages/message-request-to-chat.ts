@@ -1,5 +1,6 @@
 /** Translates a Messages request, including its tools, to a chat request. */
 
+import { type ChatMessageBuilder, createChatMessageBuilder } from '../chat/chat-message-builder.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import {
   pickPresent,
@@ -26,16 +27,20 @@ export interface ChatTargetModel extends BlockOptions {
 /** Maximum length of `user`. OpenAI rejects longer values. */
 const MAX_USER_CHARS = 64
 
-/** Translates the request. Throws a 400 for a field that is invalid or has no counterpart in chat completions. */
-export function translateMessagesRequest(body: JsonObject, target: ChatTargetModel): JsonObject {
+/** Translates the request. `conversation` writes `messages`. Throws a 400 for a field that is invalid or has no counterpart in chat completions. */
+export function translateMessagesRequest(
+  body: JsonObject,
+  target: ChatTargetModel,
+  conversation: ChatMessageBuilder = createChatMessageBuilder(),
+): JsonObject {
   const unknown = pickUnknownFields(body)
-  const stop = readArray(readOptional(body, 'stop_sequences') ?? [], 'stop_sequences')
+  const stop = readStopSequences(body)
   return {
     ...unknown,
     model: body.model,
-    messages: translateMessages(body, target),
+    messages: translateMessages(body, target, conversation),
     max_completion_tokens: translateLimit(body, target),
-    ...(stop.length === 0 ? {} : { stop: stop.map(sequence => readString(sequence, 'stop_sequences')) }),
+    ...(stop.length === 0 ? {} : { stop }),
     ...pickPresent(body, ['temperature', 'top_p', 'top_k', ...(target.supportsCacheControl ? ['cache_control'] : [])]),
     ...translateTools(body, target),
     ...(target.canReason ? translateThinking(body) : {}),
@@ -44,6 +49,11 @@ export function translateMessagesRequest(body: JsonObject, target: ChatTargetMod
     ...translateTier(body),
     ...(body.stream === true ? { stream: true, stream_options: { include_usage: true } } : {}),
   }
+}
+
+export function readStopSequences(body: JsonObject): string[] {
+  const sequences = readArray(readOptional(body, 'stop_sequences') ?? [], 'stop_sequences')
+  return sequences.map(sequence => readString(sequence, 'stop_sequences'))
 }
 
 function translateLimit(body: JsonObject, { maxOutputTokens }: ChatTargetModel): number {

@@ -1,16 +1,19 @@
 /** Translates a Messages conversation and its content blocks to chat messages. */
 
 import { invalidRequestError } from '../../errors/errors.ts'
-import { type ChatMessageBuilder, type ChatPart, createChatMessageBuilder } from '../chat/chat-message-builder.ts'
-import { type ExtrasKeys, type ProviderExtras, unpackExtras } from '../chat/provider-extras.ts'
+import type { ChatMessageBuilder, ChatPart, FunctionCall } from '../chat/chat-message-builder.ts'
+import { type ExtrasKeys, unpackExtras } from '../chat/provider-extras.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import { readArray, readEnum, readObject, readOptional, readString } from '../json/read-fields.ts'
 import { setSourcePath, sourcePathOf } from '../source-paths.ts'
 import { createUntranslatableError } from './message-fields.ts'
 
-/** Translates the messages. Throws a 400 that names an invalid block. */
-export function translateMessages(body: JsonObject, options: BlockOptions): JsonObject[] {
-  const conversation = createChatMessageBuilder()
+/** Writes the messages with a builder. Throws a 400 that names an invalid block. */
+export function translateMessages(
+  body: JsonObject,
+  options: BlockOptions,
+  conversation: ChatMessageBuilder,
+): JsonObject[] {
   const system = translateContent(readOptional(body, 'system'), 'system', options)
   if (system.length > 0) conversation.addSystem(system, 'system')
   const messages = readArray(body.messages, 'messages')
@@ -52,25 +55,27 @@ function readAssistant(
   conversation: ChatMessageBuilder,
   options: BlockOptions,
 ): void {
-  const parts: ChatPart[] = []
-  const calls: Parameters<ChatMessageBuilder['addCall']>[] = []
-  const extras: ProviderExtras[] = []
+  // Thinking alone is not a message.
+  if (blocks.every(isThought)) return
   for (const [index, block] of blocks.entries()) {
     const at = `${param}[${index}]`
-    if (block.type === 'tool_use') calls.push([readCall(block, at), at])
-    else if (block.type === 'thinking' || block.type === 'redacted_thinking') {
+    if (block.type === 'tool_use') conversation.addCall(readCall(block, at), at)
+    else if (isThought(block)) {
       // Thinking without packed extras is omitted, because another model cannot use it.
-      const packed = block.type === 'thinking' ? block.signature : block.data
-      extras.push(...[unpackExtras(packed, options.extrasKeys)].filter(each => each !== null))
-    } else parts.push(...translateBlock(block, at, options))
+      const extras = unpackExtras(block.type === 'thinking' ? block.signature : block.data, options.extrasKeys)
+      if (extras) conversation.addExtras(extras, param, param)
+    } else {
+      const parts = translateBlock(block, at, options)
+      if (parts.length > 0) conversation.addAssistant(parts, param)
+    }
   }
-  if (parts.length === 0 && calls.length === 0) return
-  for (const each of extras) conversation.addExtras(each, param, param)
-  if (parts.length > 0) conversation.addAssistant(parts, param)
-  for (const call of calls) conversation.addCall(...call)
 }
 
-function readCall(block: JsonObject, param: string): Parameters<ChatMessageBuilder['addCall']>[0] {
+function isThought({ type }: JsonObject): boolean {
+  return type === 'thinking' || type === 'redacted_thinking'
+}
+
+function readCall(block: JsonObject, param: string): FunctionCall {
   return {
     id: readString(block.id, `${param}.id`),
     name: readString(block.name, `${param}.name`),

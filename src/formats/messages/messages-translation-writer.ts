@@ -2,10 +2,11 @@
 
 import type { ProxyError } from '../../errors/errors.ts'
 import type { FinishKind } from '../chat/finish-reason.ts'
-import type { PartReader, ResponseMetadata } from '../chat/part-reader.ts'
+import type { PartSource, ResponseMetadata } from '../chat/part-reader.ts'
 import { type ExtrasKeys, packExtras } from '../chat/provider-extras.ts'
 import { type JsonObject, sha256 } from '../json/canonical.ts'
 import type { TypedEvent } from '../sse/sse.ts'
+import { createStopSequenceFilter } from '../stop-sequence-filter.ts'
 import type { TranslationWriter } from '../translate-response.ts'
 import { writeAnthropicError } from './message-errors.ts'
 import { toAnthropicUsage } from './message-usage.ts'
@@ -18,12 +19,15 @@ export interface MessageTranslationContext {
   requestId: string
   /** Keys for packing the provider extras of the response. */
   extrasKeys: ExtrasKeys
+  /** The stop sequences, if the provider does not support them. They end the response, though not its generation. */
+  stopSequences?: readonly string[]
 }
 
 export class MessagesTranslationWriter implements TranslationWriter {
   readonly #writer = createMessageEventWriter()
   readonly #context: MessageTranslationContext
-  readonly #reader: () => PartReader
+  readonly #reader: () => PartSource
+  readonly #stops: ReturnType<typeof createStopSequenceFilter>
   #open: 'thinking' | 'text' | 'tool_use' | null = null
   #blocks = 0
   /** The text from which ids are derived. */
@@ -32,8 +36,9 @@ export class MessagesTranslationWriter implements TranslationWriter {
   /** The text of the model's refusal; null without one. */
   #refusal: string | null = null
 
-  constructor(context: MessageTranslationContext, reader: () => PartReader) {
+  constructor(context: MessageTranslationContext, reader: () => PartSource) {
     this.#context = context
+    this.#stops = createStopSequenceFilter(context.stopSequences ?? [])
     this.#reader = reader
   }
 
@@ -43,11 +48,19 @@ export class MessagesTranslationWriter implements TranslationWriter {
   }
 
   addReasoning(text: string): void {
+    if (this.#endText()) return
     if (this.#open !== 'thinking') this.#openBlock('thinking', { type: 'thinking', thinking: '', signature: '' })
     this.#writer.writeDelta({ type: 'thinking_delta', thinking: text })
   }
 
   addText(text: string): void {
+    const isStopped = this.#stops.stoppedBy !== null
+    const before = this.#stops.push(text)
+    // An empty text opens a block, unless it was held back or follows a stop sequence.
+    if (!isStopped && (before !== '' || text === '')) this.#writeText(before)
+  }
+
+  #writeText(text: string): void {
     if (this.#open !== 'text') this.#openBlock('text', { type: 'text', text: '' })
     this.#writer.writeDelta({ type: 'text_delta', text })
   }
@@ -62,12 +75,13 @@ export class MessagesTranslationWriter implements TranslationWriter {
   }
 
   startCall(id: string, name: string): void {
+    if (this.#endText()) return
     this.#hasCalls = true
     this.#openBlock('tool_use', { type: 'tool_use', id, name, input: {}, caller: { type: 'direct' } })
   }
 
   addArguments(fragment: string): void {
-    this.#writer.writeDelta({ type: 'input_json_delta', partial_json: fragment })
+    if (this.#stops.stoppedBy === null) this.#writer.writeDelta({ type: 'input_json_delta', partial_json: fragment })
   }
 
   /** Rejects annotations. Anthropic's citations refer to the request's documents; other sources have no counterpart. */
@@ -84,11 +98,16 @@ export class MessagesTranslationWriter implements TranslationWriter {
   }
 
   end(finishKind: FinishKind, usage: JsonObject | null): void {
+    this.#endText()
     this.#closeBlocks()
     const stop_reason = this.#chooseStopReason(finishKind)
     const stop_details = { type: 'refusal', category: null, explanation: this.#refusal }
     this.#writer.write('message_delta', {
-      delta: { stop_reason, stop_sequence: null, ...(stop_reason === 'refusal' ? { stop_details } : {}) },
+      delta: {
+        stop_reason,
+        stop_sequence: this.#stops.stoppedBy,
+        ...(stop_reason === 'refusal' ? { stop_details } : {}),
+      },
       usage: toAnthropicUsage(usage),
     })
     this.#writer.write('message_stop')
@@ -105,10 +124,18 @@ export class MessagesTranslationWriter implements TranslationWriter {
 
   /** Returns the stop reason. Clients run tool calls only for `tool_use`, but some providers report `stop` with calls, so calls take precedence. */
   #chooseStopReason(finishKind: FinishKind): string {
+    if (this.#stops.stoppedBy !== null) return this.#hasCalls ? 'tool_use' : 'stop_sequence'
     if (finishKind === 'length') return 'max_tokens'
     if (finishKind === 'filtered') return 'refusal'
     if (this.#hasCalls) return 'tool_use'
     return this.#refusal === null ? 'end_turn' : 'refusal'
+  }
+
+  /** Writes the text that was held back as the possible beginning of a stop sequence. Returns whether a stop sequence has ended the response. */
+  #endText(): boolean {
+    const held = this.#stops.end()
+    if (held !== '') this.#writeText(held)
+    return this.#stops.stoppedBy !== null
   }
 
   /** Closes the last block. Writes no extras after the text that ends a turn, because clients read the response from the last block. */

@@ -11,15 +11,19 @@ import {
 import { asObjects, asString, isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { ChunkReader } from '../sse/chunk-reader.ts'
 import { TextMeter, textLengthOf } from '../text-meter.ts'
+import { LAST_EVENTS } from './response-events.ts'
 
-const LAST_EVENTS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
-
-export function createResponseAssembler(expected: ExpectedOutput): StreamAssembler {
-  return new ResponseAssembler(expected)
+/** Creates an assembler. `onEvent` gets each event before it is added. */
+export function createResponseAssembler(
+  expected: ExpectedOutput,
+  onEvent?: (event: JsonObject) => void,
+): StreamAssembler {
+  return new ResponseAssembler(expected, onEvent)
 }
 
 class ResponseAssembler implements StreamAssembler {
   readonly #expected: ExpectedOutput
+  readonly #onEvent: ((event: JsonObject) => void) | undefined
   readonly #reader = new ChunkReader()
   /** Finished items by position. They are used if the provider's last event does not repeat the items. */
   readonly #items = new Map<number, JsonObject>()
@@ -30,8 +34,9 @@ class ResponseAssembler implements StreamAssembler {
   #openText = ''
   tokens = 0
 
-  constructor(expected: ExpectedOutput) {
+  constructor(expected: ExpectedOutput, onEvent?: (event: JsonObject) => void) {
     this.#expected = expected
+    this.#onEvent = onEvent
   }
 
   get hasOutput(): boolean {
@@ -55,6 +60,7 @@ class ResponseAssembler implements StreamAssembler {
     if (this.#body !== null) return
     const event = this.#reader.read(data, name)
     if (!event) return
+    this.#onEvent?.(event)
     if (event.type === 'response.output_item.done' || typeof event.delta === 'string') this.meter.countEvent(data)
     this.#add(event)
   }

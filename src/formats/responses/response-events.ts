@@ -5,6 +5,13 @@ import { CONTEXT_LENGTH_EXCEEDED } from '../errors/context-length-error.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import type { TypedEvent } from '../sse/sse.ts'
 
+/** The types of the event that ends a stream. It contains the whole response. */
+export const LAST_EVENTS: ReadonlySet<string> = new Set([
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+])
+
 export interface ResponseEventWriter {
   write(type: string, fields: JsonObject): void
   writeError(error: Pick<ProxyError, 'code' | 'message'>): void

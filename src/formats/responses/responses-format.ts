@@ -9,15 +9,13 @@ import type { TokenUsage, ToolCallCounts } from '../token-usage.ts'
 import { sumUsageParts } from '../token-usage.ts'
 import { readUsage } from '../usage/read-usage.ts'
 import { completenessOfResponse, createResponseAssembler, hasResponseToolCalls } from './assemble-response.ts'
-import { createErrorEvent } from './response-events.ts'
+import { createErrorEvent, LAST_EVENTS } from './response-events.ts'
 import { splitResponse } from './split-response.ts'
-
-const LAST_EVENTS = ['response.completed', 'response.incomplete', 'response.failed']
 
 export const responsesFormat: ApiFormat = {
   readExpectedOutput: readExpectedResponseOutput,
   createAssembler: createResponseAssembler,
-  isLastEvent: event => hasEventName(event, LAST_EVENTS),
+  isLastEvent: event => hasEventName(event, [...LAST_EVENTS]),
   // The last event contains the whole response, so no other event can replace it.
   lastEvent: null,
   writeFailure(error, _requestId, last) {

@@ -2,7 +2,7 @@
 import type { ProxyError } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
 import type { FinishKind } from '../chat/finish-reason.ts'
-import type { PartReader, ResponseMetadata } from '../chat/part-reader.ts'
+import type { PartSource, ResponseMetadata } from '../chat/part-reader.ts'
 import { packExtras } from '../chat/provider-extras.ts'
 import { asString, type JsonObject } from '../json/canonical.ts'
 import type { TypedEvent } from '../sse/sse.ts'
@@ -29,7 +29,7 @@ const INCOMPLETE_REASONS: Partial<Record<FinishKind, ResponseParts['incompleteRe
 export class ResponsesTranslationWriter implements TranslationWriter {
   readonly #writer = createResponseEventWriter()
   readonly #context: ResponseContext
-  readonly #reader: () => PartReader
+  readonly #reader: () => PartSource
   readonly #items: OutputItemBuilder[] = []
   /** The reasoning item whose signature is still arriving. The item is closed when the signature is complete. */
   #unsignedReasoning: ReasoningItemBuilder | null = null
@@ -37,7 +37,7 @@ export class ResponsesTranslationWriter implements TranslationWriter {
   /** The text from which the items' ids are derived. */
   #idBase: string
 
-  constructor(context: ResponseContext, reader: () => PartReader) {
+  constructor(context: ResponseContext, reader: () => PartSource) {
     this.#context = context
     this.#reader = reader
     this.#metadata = { id: '', model: asString(context.body.model), createdSeconds: nowSeconds() }

@@ -1,4 +1,4 @@
-/** Translates requests to chat completions, a long one in a worker. */
+/** Translates requests to another endpoint, a long one in a worker. */
 import { NO_OWNER, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
 import { isPresent, type JsonObject } from '../../formats/json/canonical.ts'
 import { hasPackedExtras, omitPackedExtras } from '../../formats/omit-packed-extras.ts'
@@ -8,7 +8,7 @@ import {
   type TranslatedEndpoint,
   type TranslationContext,
   type TranslationTarget,
-  translateToChat,
+  translateRequest as translateBody,
 } from '../../formats/translation.ts'
 import { isLongRequest, parseLosslessBody, replaceLongBody, runBodyJob } from '../long-body.ts'
 import type { UpstreamRequest } from '../upstream.ts'
@@ -21,7 +21,7 @@ export interface TranslationInput {
 
 export interface TranslatedLongRequest {
   bytes: Uint8Array
-  /** The chat request's short fields. */
+  /** The translated request's short fields. */
   fields: JsonObject
   droppedTools: string[]
   omittedItems: string[]
@@ -38,21 +38,21 @@ const COUNT_TOKENS = new WorkerJob<TokenCountInput, JsonObject>(JOBS, 'countRequ
 const RESTORE_FIELD_NAMES = new WorkerJob<RestoreFieldNamesInput, ErrorDetails>(JOBS, 'restoreFieldNamesJob')
 
 /**
- * Returns the chat request, and the context for translating its response. Throws a 400 for a field without a counterpart in chat
- * completions.
+ * Returns the request in the provider's format, and the context for translating its response. Throws a 400 for a field without a counterpart
+ * there.
  */
 export async function translateRequest(
   request: UpstreamRequest,
   endpoint: TranslatedEndpoint,
   target: TranslationTarget,
-): Promise<{ chat: UpstreamRequest } & Omit<TranslatedLongRequest, 'bytes' | 'fields'>> {
+): Promise<{ translated: UpstreamRequest } & Omit<TranslatedLongRequest, 'bytes' | 'fields'>> {
+  const shared = { ...sharedFieldsOf(request), endpoint: target.endpoint }
   if (isLongRequest(request)) {
-    const { bytes, fields, ...translated } = await runBodyJob(TRANSLATE, request, { endpoint, target })
-    return { chat: replaceLongBody({ ...sharedFieldsOf(request), endpoint: 'chat' }, fields, bytes), ...translated }
+    const { bytes, fields, ...rest } = await runBodyJob(TRANSLATE, request, { endpoint, target })
+    return { translated: replaceLongBody(shared, fields, bytes), ...rest }
   }
-  const { chatRequest, ...translated } = translateToChat(endpoint, parseLosslessBody(request), target)
-  const bodyText = JSON.stringify(chatRequest)
-  return { chat: { ...sharedFieldsOf(request), endpoint: 'chat', body: chatRequest, bodyText }, ...translated }
+  const { body, ...rest } = translateBody(endpoint, parseLosslessBody(request), target)
+  return { translated: { ...shared, body, bodyText: JSON.stringify(body) }, ...rest }
 }
 
 /** Returns the request without the proxy's provider extras, which a provider with a native endpoint would reject. */
@@ -73,7 +73,7 @@ export async function countRequestTokens(request: UpstreamRequest, endpoint: Tra
   return workerPool.run(COUNT_TOKENS, { endpoint, bytes }, { owner: request.owner ?? NO_OWNER })
 }
 
-/** Rewrites an error about the chat request into one about the client's request. It translates the request again to find the field. */
+/** Rewrites an error about the translated request into one about the client's request. It translates the request again to find the field. */
 export async function restoreRequestFieldNames(
   request: UpstreamRequest,
   endpoint: TranslatedEndpoint,

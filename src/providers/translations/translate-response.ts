@@ -1,11 +1,11 @@
-/** Translates a chat provider's response, streamed or plain, into another endpoint's. A long plain response is translated in a worker. */
+/** Translates a provider's response, streamed or plain, into another endpoint's. A long plain response is translated in a worker. */
 
 import { WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
 import { apiFormatOf } from '../../formats/endpoint-formats.ts'
 import { readPlainResponseBody } from '../../formats/read-plain-response-body.ts'
 import { concatBytes } from '../../formats/sse/split-events.ts'
 import { encodeTypedEvents, type TypedEvent } from '../../formats/sse/sse.ts'
-import type { ChatStreamTranslator } from '../../formats/translate-response.ts'
+import type { StreamTranslator } from '../../formats/translate-response.ts'
 import { createResponseTranslator, type TranslationContext } from '../../formats/translation.ts'
 import { analyzeResponse, encodeJson, type PlainResponseAnalysis } from '../analyze-response.ts'
 import type { ResponseBytes } from '../read-bytes.ts'
@@ -15,7 +15,7 @@ import { attachUsage } from '../upstream-failure.ts'
 /** Translates a stream. Rejects as `translateEvents` does. A failure after the first part is reported in the stream. */
 export function translateStream(
   upstream: ReadableStream<Uint8Array>,
-  translation: ChatStreamTranslator,
+  translation: StreamTranslator,
 ): Promise<ReadableStream<Uint8Array>> {
   const encode = (events: readonly TypedEvent[]) => (events.length > 0 ? encodeTypedEvents(events) : null)
   function end(): Uint8Array {
@@ -39,24 +39,24 @@ export function translateStream(
     encodeError: error => encodeTypedEvents(translation.fail(error)),
   }).catch(error => {
     const { usage, body } = translation.finishSource()
-    throw attachUsage(error, apiFormatOf('chat').readUsage(usage, body))
+    throw attachUsage(error, apiFormatOf(translation.sourceEndpoint).readUsage(usage, body))
   })
 }
 
 const encoder = new TextEncoder()
 
-export interface PlainChatResponse {
+export interface PlainSourceResponse {
   parts: readonly Uint8Array[]
   context: TranslationContext
 }
 
-const TRANSLATE = new WorkerJob<PlainChatResponse, PlainResponseAnalysis>(
+const TRANSLATE = new WorkerJob<PlainSourceResponse, PlainResponseAnalysis>(
   new URL('../jobs.ts', import.meta.url),
   'translateResponseJob',
 )
 
-/** Translates a chat provider's plain response. */
-export async function translatePlainChatResponse(
+/** Translates a provider's plain response. */
+export async function translatePlainSourceResponse(
   response: ResponseBytes,
   context: TranslationContext,
   owner: number,
@@ -68,8 +68,8 @@ export async function translatePlainChatResponse(
 
 /** Analyzes and translates a response. A failure is not translated, because the analysis determines the client's error. */
 export function translateResponseBytes(bytes: Uint8Array, context: TranslationContext): PlainResponseAnalysis {
-  const { expected } = context
-  const format = apiFormatOf('chat')
+  const { expected, source: endpoint } = context
+  const format = apiFormatOf(endpoint)
   const read = readPlainResponseBody(bytes, () => format.createAssembler(expected))
   const analysis = analyzeResponse(format, read, expected)
   if (!read || analysis.failure) return { ...analysis, bytes }

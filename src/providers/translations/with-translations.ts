@@ -1,4 +1,4 @@
-/** Adds endpoints to a provider that lacks them, by translating requests to chat completions and responses back. */
+/** Adds endpoints to a provider that lacks them, by translating requests to one that it has, and responses back. */
 
 import { AGGREGATOR, type Catalogue } from '../../catalogue/catalogue.ts'
 import { deserializeError, serializeError } from '../../errors/errors.ts'
@@ -12,6 +12,7 @@ import type { ChatTargetModel } from '../../formats/messages/message-request-to-
 import {
   createResponseTranslator,
   type ErrorDetails,
+  type SourceEndpoint,
   type TranslatedEndpoint,
   type TranslationContext,
 } from '../../formats/translation.ts'
@@ -31,11 +32,11 @@ import {
   translateRequest,
   withoutPackedExtras,
 } from './translate-request.ts'
-import { translatePlainChatResponse, translateStream } from './translate-response.ts'
+import { translatePlainSourceResponse, translateStream } from './translate-response.ts'
 
 /** The header that names the tools of the request that were omitted. */
 export const DROPPED_TOOLS_HEADER = 'x-proxy-dropped-tools'
-/** The header that names the kinds of content that were omitted, because chat completions cannot represent them. */
+/** The header that names the kinds of content that were omitted, because the other format cannot represent them. */
 export const OMITTED_HEADER = 'x-proxy-omitted'
 
 /** The catalogue's properties of the model. */
@@ -67,22 +68,31 @@ export function withTranslations(
       const extrasKeys = (await options.extrasKeys?.(provider.name, model)) ?? []
       const target = {
         ...resolveTarget(model),
+        endpoint: chooseSource(endpoint, nativeEndpoints),
         extrasKeys,
         rejectsUnsupportedTools: request.rejectsUnsupportedTools ?? false,
       }
-      const { chat, droppedTools, omittedItems, context } = await translateRequest(request, endpoint, target)
+      const { translated, droppedTools, omittedItems, context } = await translateRequest(request, endpoint, target)
       const restoreFieldNames: RestoreFieldNames = details =>
         restoreRequestFieldNames(request, endpoint, target, details)
-      const firstResponse = await sendAsChat(provider, chat, context, restoreFieldNames)
-      const response = await retryWithoutExtras(firstResponse, chat, async () => {
+      const firstResponse = await sendTranslated(provider, translated, context, restoreFieldNames)
+      const response = await retryWithoutExtras(firstResponse, translated, async () => {
         const withoutExtras = await translateRequest(request, endpoint, { ...target, extrasKeys: [] })
-        return sendAsChat(provider, withoutExtras.chat, context, restoreFieldNames)
+        return sendTranslated(provider, withoutExtras.translated, context, restoreFieldNames)
       })
       if (droppedTools.length > 0) response.headers.set(DROPPED_TOOLS_HEADER, droppedTools.join(', '))
       if (omittedItems.length > 0) response.headers.set(OMITTED_HEADER, omittedItems.join(', '))
       return response
     },
   }
+}
+
+/**
+ * Returns the endpoint to which a request is translated. OpenAI rejects tools of models that reason at chat completions, and returns their
+ * reasoning only at Responses.
+ */
+function chooseSource(endpoint: TranslatedEndpoint, nativeEndpoints: readonly Endpoint[]): SourceEndpoint {
+  return endpoint === 'messages' && nativeEndpoints.includes('responses') ? 'responses' : 'chat'
 }
 
 /** The statuses of a provider that lacks the path. */
@@ -109,14 +119,29 @@ async function sendNatively(
   return respondWithCount(await countRequestTokens(request, endpoint))
 }
 
-/** Some providers reject extras that they created themselves. When a rejection names one, the request is sent again without extras. */
+/** The words by which a rejection names the reasoning that the proxy requested or sent at Responses. */
+const REASONING_NAMES = [
+  'ncrypted content',
+  'encrypted_content',
+  'reasoning.summary',
+  'reasoning summar',
+  "type 'reasoning'",
+]
+
+/**
+ * Some providers reject extras that they created themselves, or that another account got, and some models and accounts have no reasoning to
+ * return. When a rejection names such a part, the request is sent again without extras.
+ */
 async function retryWithoutExtras(
   first: UpstreamResponse,
   { body }: UpstreamRequest,
   sendWithoutExtras: () => Promise<UpstreamResponse>,
 ): Promise<UpstreamResponse> {
   if (first.status !== 400 && first.status !== 422) return first
-  const names = asObjects(body.messages).flatMap(listExtraNames)
+  const names = [
+    ...asObjects(body.messages).flatMap(listExtraNames),
+    ...(isPresent(body.include) ? REASONING_NAMES : []),
+  ]
   if (names.length === 0) return first
   const text = await new Response(first.body).text()
   if (names.some(name => text.includes(name))) {
@@ -133,36 +158,36 @@ function respondWithCount(counted: JsonObject): UpstreamResponse {
   return { status: 200, headers, body: new Blob([JSON.stringify(counted)]).stream(), isStorable: () => true }
 }
 
-/** Rewrites an error about the chat request into one about the client's request. */
+/** Rewrites an error about the translated request into one about the client's request. */
 type RestoreFieldNames = (details: ErrorDetails) => Promise<ErrorDetails>
 
-async function sendAsChat(
+async function sendTranslated(
   provider: Provider,
-  chat: UpstreamRequest,
-  translated: TranslationContext,
+  request: UpstreamRequest,
+  context: TranslationContext,
   restoreFieldNames: RestoreFieldNames,
 ): Promise<UpstreamResponse> {
-  const response = await provider.send(chat).catch(async error => {
+  const response = await provider.send(request).catch(async error => {
     throw await restoreErrorFields(error, restoreFieldNames)
   })
   const { status, headers, body } = response
-  if (status === 200 && chat.stream && isEventStream(response)) {
-    const source = createResponseTranslator(translated).createStreamTranslator()
+  if (status === 200 && request.stream && isEventStream(response)) {
+    const source = createResponseTranslator(context).createStreamTranslator()
     return { ...response, source, body: await translateStream(body, source) }
   }
   headers.set('content-type', 'application/json')
   // The body enforces its own limits.
   if (status === 200) {
-    const bytes = await readBytes(body, provider.name, Number.POSITIVE_INFINITY, chat.responseMemory)
-    return { ...response, plain: await translatePlainChatResponse(bytes, translated, chat.owner ?? NO_OWNER) }
+    const bytes = await readBytes(body, provider.name, Number.POSITIVE_INFINITY, request.responseMemory)
+    return { ...response, plain: await translatePlainSourceResponse(bytes, context, request.owner ?? NO_OWNER) }
   }
   const text = new TextDecoder().decode(
-    await readAllBytes(body, provider.name, Number.POSITIVE_INFINITY, chat.responseMemory),
+    await readAllBytes(body, provider.name, Number.POSITIVE_INFINITY, request.responseMemory),
   )
   const error = readProviderError(text, status)
   // The provider's message stays unchanged. Only the field that it names is replaced by the client's field.
   const { param } = error.param === null ? error : await restoreFieldNames(error)
-  return replaceWithError(response, createResponseTranslator(translated).translateError({ ...error, param }, text))
+  return replaceWithError(response, createResponseTranslator(context).translateError({ ...error, param }, text))
 }
 
 /** Restores the client's field names in a 400 of the proxy itself. */

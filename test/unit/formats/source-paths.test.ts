@@ -5,10 +5,11 @@ import type { JsonObject } from '../../../src/formats/json/canonical.ts'
 import { MESSAGE_FIELD_RULES } from '../../../src/formats/messages/message-fields.ts'
 import { RESPONSE_FIELD_RULES } from '../../../src/formats/responses/response-fields.ts'
 import { resolveClientField } from '../../../src/formats/source-paths.ts'
-import { restoreClientFieldNames, translateToChat } from '../../../src/formats/translation.ts'
+import { restoreClientFieldNames, translateRequest as translate } from '../../../src/formats/translation.ts'
 import { translateRequest } from '../../../src/providers/anthropic/request/translate-request.ts'
 
 const TARGET = {
+  endpoint: 'chat' as const,
   maxOutputTokens: null,
   canReason: true,
   supportsCacheControl: false,
@@ -69,7 +70,7 @@ test.each(ENDPOINTS)('each chat field of a translated request at /v1/%s has a na
   const own = WHOLE[endpoint]
   const translated = Object.entries(FIELDS[endpoint]).filter(([, { treatment }]) => treatment === 'translated')
   expect(Object.keys(own)).toEqual(expect.arrayContaining(translated.map(([field]) => field)))
-  const { chatRequest } = translateToChat(endpoint, own, { ...TARGET, supportsCacheControl: true })
+  const { body: chatRequest } = translate(endpoint, own, { ...TARGET, supportsCacheControl: true })
   for (const field of Object.keys(chatRequest)) {
     const [named = ''] = resolveClientField(endpoint, own, chatRequest, field).split('.')
     expect([field, Object.hasOwn(own, named) && Object.hasOwn(FIELDS[endpoint], named)]).toEqual([field, true])
@@ -176,7 +177,7 @@ test.each(ENDPOINTS)('an error about a request at /v1/%s names the client’s ow
       }
       if (endpoint === 'responses') delete own.system
       else delete own.instructions
-      const { chatRequest } = translateToChat(endpoint, own, TARGET)
+      const { body: chatRequest } = translate(endpoint, own, TARGET)
       const marks = markedTexts(chatRequest, '')
       expect(marks.length).toBeGreaterThan(1)
       for (const [path, mark] of marks) {
@@ -229,7 +230,7 @@ describe('an error of a Claude model at /v1/responses names the client’s own f
     const own = { model: 'claude-haiku-4-5', input: 'Hi.', ...more }
     let refused: unknown
     try {
-      const { chatRequest } = translateToChat('responses', own, TARGET)
+      const { body: chatRequest } = translate('responses', own, TARGET)
       translateRequest(chatRequest, { maxOutputTokens: null })
     } catch (error) {
       refused = error

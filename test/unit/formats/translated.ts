@@ -8,10 +8,16 @@ import { createResponseTranslator, type TranslationContext } from '../../../src/
 const expected = { clientSetOutputLimit: true }
 const toMessages = (context: MessageTranslationContext): TranslationContext => ({
   endpoint: 'messages',
+  source: 'chat',
   context,
   expected,
 })
-const toResponses = (context: ResponseContext): TranslationContext => ({ endpoint: 'responses', context, expected })
+const toResponses = (context: ResponseContext): TranslationContext => ({
+  endpoint: 'responses',
+  source: 'chat',
+  context,
+  expected,
+})
 
 function openStream(translated: TranslationContext) {
   const translation = createResponseTranslator(translated).createStreamTranslator()

@@ -207,7 +207,12 @@ describe('a reported failure', () => {
 describe('judging a response', () => {
   test('judges the response from which a stream is translated', async () => {
     const context = { model: 'm', inputTokens: 1, requestId: 'req_1', extrasKeys: ['p m'] }
-    const translation = createResponseTranslator({ endpoint: 'messages', context, expected }).createStreamTranslator()
+    const translation = createResponseTranslator({
+      endpoint: 'messages',
+      source: 'chat',
+      context,
+      expected,
+    }).createStreamTranslator()
     const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }]
     const chunks = [delta({ content: 'A dot:', images }), delta({}, 'stop')]
     const usage = { choices: [], usage: { prompt_tokens: 3, completion_tokens: 2 } }

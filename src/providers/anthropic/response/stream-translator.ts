@@ -4,13 +4,13 @@ import { toProxyError } from '../../../formats/errors/client-error.ts'
 import { isJsonObject, type JsonObject } from '../../../formats/json/canonical.ts'
 import { type AnthropicUsage, toChatUsage } from '../../../formats/messages/message-usage.ts'
 import { parseStreamFrame, type StreamFrame } from '../../../formats/sse/stream-frame.ts'
+import { createStopSequenceFilter } from '../../../formats/stop-sequence-filter.ts'
 import { mergeUsage } from '../../../formats/usage/merge-usage.ts'
 import { emptyResponseError } from '../../upstream-failure.ts'
 import { type ChunkEnvelope, createChunkEnvelope } from './chunk-envelope.ts'
 import { describeRefusal, translateStopReason } from './finish-reason.ts'
 import { createCodeFenceRemover } from './remove-code-fence.ts'
 import { type AnthropicResponseContext, providerNameOf } from './response-context.ts'
-import { createStopSequenceFilter } from './stop-sequence-filter.ts'
 import { createTextJoiner } from './text-joiner.ts'
 import { type IndexedThinkingBlock, readThinkingBlock } from './thinking-blocks.ts'
 import { createToolCallTranslator, type ToolCallTranslator } from './tool-call-translator.ts'
@@ -79,7 +79,7 @@ export class StreamTranslator {
    */
   translate(event: AnthropicEvent): JsonObject[] {
     // Output after the stop sequence is billed, but is not part of the response.
-    if (this.#stopFilter.isStopped && event.type.startsWith('content_block')) return []
+    if (this.#stopFilter.stoppedBy !== null && event.type.startsWith('content_block')) return []
     switch (event.type) {
       case 'message_start':
         this.#envelope = createChunkEnvelope(event.message, this.#context)
@@ -163,7 +163,10 @@ export class StreamTranslator {
     if (held !== '') last.push({ content: held })
     if (refusal !== null) last.push({ refusal })
     for (const index of [...this.#thoughts.keys()]) last.push(...this.#stopThought(index))
-    return [...this.#writeChunks(last), this.#writeChunk({}, this.#stopFilter.isStopped ? 'stop' : finishReason)]
+    return [
+      ...this.#writeChunks(last),
+      this.#writeChunk({}, this.#stopFilter.stoppedBy !== null ? 'stop' : finishReason),
+    ]
   }
 
   #addUsage(usage: unknown): void {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { createStopSequenceFilter } from '../../../../src/formats/stop-sequence-filter.ts'
 import { createAnthropicResponseContext } from '../../../../src/providers/anthropic/response/response-context.ts'
-import { createStopSequenceFilter } from '../../../../src/providers/anthropic/response/stop-sequence-filter.ts'
 import { translateResponse } from '../../../../src/providers/anthropic/response/translate-response.ts'
 
 function stop(sequences: string[], ...pieces: string[]) {
   const stopper = createStopSequenceFilter(sequences)
   const passed = pieces.map(piece => stopper.push(piece)).join('')
-  return [passed + stopper.end(), stopper.isStopped]
+  return [passed + stopper.end(), stopper.stoppedBy !== null]
 }
 
 describe('a text ends', () => {

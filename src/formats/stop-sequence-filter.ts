@@ -1,44 +1,46 @@
-/** Ends a text at stop sequences that Anthropic does not accept: sequences of white space only. */
+/** Ends a text at stop sequences that its provider does not accept: Anthropic none of white space only, and the Responses API none at all. */
 
 export interface StopSequenceFilter {
   /** Returns the text that is certainly before a stop; empty after a stop. */
   push(text: string): string
   /** Returns the text that was held back. */
   end(): string
-  /** Whether a stop sequence was found. Later text is not part of the response. */
-  readonly isStopped: boolean
+  /** The stop sequence that was found; null without one. Later text is not part of the response. */
+  readonly stoppedBy: string | null
 }
 
 /** Without sequences, text is returned unchanged. */
 export function createStopSequenceFilter(sequences: readonly string[]): StopSequenceFilter {
   const matchers = sequences.map(createSequenceMatcher)
   let held = ''
-  let isStopped = false
+  let stoppedBy: string | null = null
 
   /** Finds the first complete sequence. Returns its start relative to `text`, which is negative when it began in the held text; null without one. */
   function findStop(text: string): number | null {
     for (let at = 0; at < text.length; at++) {
-      let longest = 0
+      let longest = ''
       for (const matcher of matchers)
-        if (matcher.isCompletedBy(text.charCodeAt(at))) longest = Math.max(longest, matcher.length)
-      if (longest > 0) return at + 1 - longest
+        if (matcher.isCompletedBy(text.charCodeAt(at)) && matcher.sequence.length > longest.length)
+          longest = matcher.sequence
+      if (longest === '') continue
+      stoppedBy = longest
+      return at + 1 - longest.length
     }
     return null
   }
 
   return {
-    get isStopped() {
-      return isStopped
+    get stoppedBy() {
+      return stoppedBy
     },
     push(text) {
-      if (isStopped) return ''
+      if (stoppedBy !== null) return ''
       if (matchers.length === 0) return text
       const stop = findStop(text)
       const available = held + text
-      isStopped = stop !== null
       const matched = Math.max(...matchers.map(matcher => matcher.matchedChars))
       const end = stop === null ? available.length - matched : held.length + stop
-      held = isStopped ? '' : available.slice(end)
+      held = stop !== null ? '' : available.slice(end)
       return available.slice(0, end)
     },
     end() {
@@ -50,7 +52,7 @@ export function createStopSequenceFilter(sequences: readonly string[]): StopSequ
 }
 
 interface SequenceMatcher {
-  readonly length: number
+  readonly sequence: string
   /** The number of last characters that are the beginning of the sequence. */
   readonly matchedChars: number
   /** Adds the next character. Returns whether it completes the sequence. */
@@ -71,7 +73,7 @@ function createSequenceMatcher(sequence: string): SequenceMatcher {
   for (let at = 1; at < sequence.length; at++) fallback[at + 1] = matchNext(fallback[at] ?? 0, sequence.charCodeAt(at))
 
   return {
-    length: sequence.length,
+    sequence,
     get matchedChars() {
       return matchedChars
     },
