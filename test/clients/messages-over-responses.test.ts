@@ -276,3 +276,39 @@ describeOnce('messages over Responses', backend => {
     await expect(create('streamed', { ...params, tools: [] })).rejects.toBeInstanceOf(Anthropic.AnthropicError)
   })
 })
+
+describeOnce('messages at an aggregator that has Responses alone', backend => {
+  let upstreams: Upstreams
+  let proxy: TestProxy
+  let client: Anthropic
+
+  beforeAll(async () => {
+    upstreams = await startUpstreams()
+    const environment = { ...upstreams.environment, AGGREGATOR_SPEAKS: 'responses' }
+    proxy = await startProxy({ stores: await backend.open(), environment })
+    const apiKey = await proxy.createKey({ project: `p-${crypto.randomUUID()}`, type: 'project' })
+    client = new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), apiKey, maxRetries: 0 })
+  })
+  afterAll(async () => {
+    await proxy.stop()
+    await upstreams.stop()
+  })
+
+  test.each(HOW)('call a tool and continue with its result, %s', async how => {
+    const model = 'openai/gpt-4o-mini'
+    const messages: BetaMessageParam[] = [{ role: 'user', content: `look ${crypto.randomUUID()}` }]
+    const params = { model, max_tokens: 900, tools: [LOOK], messages }
+    const send = async () =>
+      how === 'plain'
+        ? await client.beta.messages.create(params)
+        : await client.beta.messages.stream(params).finalMessage()
+    const { content, stop_reason } = await send()
+    expect(stop_reason).toBe('tool_use')
+    messages.push({ role: 'assistant', content: content as Anthropic.Beta.BetaContentBlockParam[] })
+    const [use] = content.filter(({ type }) => type === 'tool_use') as { id: string }[]
+    messages.push({ role: 'user', content: [{ type: 'tool_result', tool_use_id: use?.id ?? '', content: 'Blue.' }] })
+    expect((await send()).content[0]).toMatchObject({ type: 'text', text: expect.stringMatching(/.{10}/) })
+    expect(upstreams.aggregator.requests.slice(-2).map(({ path }) => path)).toEqual(['/v1/responses', '/v1/responses'])
+    expect(upstreams.aggregator.requests.at(-1)?.body).toMatchObject({ store: false, max_output_tokens: 900 })
+  })
+})

@@ -121,8 +121,8 @@ export const TESTED_CLIENTS: readonly TriedClient[] = [
     client: 'Claude Code',
     packages: ['@anthropic-ai/claude-code'],
     doors: 'Messages',
-    models: 'Claude, aggregator',
-    tried: 'a file that it reads, and its content',
+    models: 'OpenAI, Claude, aggregator',
+    tried: 'a file that it reads, and its content; with OpenAI, a loop of parallel calls',
     test: 'command-line/command-line.test.ts',
   },
   {

@@ -19,6 +19,8 @@ export interface ResponseMetadata {
 export interface PartWriter extends ToolCallWriter {
   /** Called once, before the first part or at the end of a response without any. */
   begin(metadata: ResponseMetadata): void
+  /** Called before the text of a message, if the response has several. Chat has only one. */
+  beginMessage?(): void
   addReasoning(text: string): void
   /** `logprobs` belong to the tokens of this text; empty when they were not requested. */
   addText(text: string, logprobs: unknown[]): void

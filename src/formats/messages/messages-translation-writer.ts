@@ -47,6 +47,11 @@ export class MessagesTranslationWriter implements TranslationWriter {
     this.#writer.write('message_start', { message: this.#createInitialMessage(metadata) })
   }
 
+  /** Ends the open text block, so that messages stay separate, and reasoning between them has a place. */
+  beginMessage(): void {
+    if (!this.#endText() && this.#open === 'text') this.#open = null
+  }
+
   addReasoning(text: string): void {
     if (this.#endText()) return
     if (this.#open !== 'thinking') this.#openBlock('thinking', { type: 'thinking', thinking: '', signature: '' })

@@ -75,6 +75,7 @@ export class ResponsePartReader implements PartSource {
     item.isStarted = true
     const extras = extrasOfMessageItem(given)
     this.#write(item, () => {
+      this.#writer.beginMessage?.()
       // A phase without reasoning before it has no block in which it could come back.
       if (extras && !this.extras.isEmpty) this.extras.addMessage(extras)
     })

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createOpenAI } from '@ai-sdk/openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createStrictOpenAi, FINAL_TEXT as STRICT_OPENAI_TEXT } from '../../fake-provider/strict-openai.ts'
 import { FINAL_TEXT, STRICT_VENDORS, strictVendorScript } from '../../fake-provider/strict-vendors.ts'
 import { describeOnce } from '../../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
@@ -259,6 +260,16 @@ describe.skipIf(!isWanted)('command-line clients', () => {
       const { result, num_turns } = JSON.parse(await runClaude(keys.aggregator, 'openai/gpt-4o-mini'))
       expect([num_turns, result]).toEqual([2, 'It speaks of a heron.'])
       expect(upstreams.aggregator.requests.at(-1)?.bodyText).toContain(NOTE)
+    })
+
+    test.each(['gpt-5.4', 'gpt-5.6'])('Claude Code: two steps of two calls each, with OpenAI’s own %s', async model => {
+      const input = { file_path: join(work, 'note.txt') }
+      upstreams.openai.script(createStrictOpenAi({ name: 'Read', arguments: input }).script)
+      const { result, num_turns } = JSON.parse(await runClaude(keys.direct, model))
+      expect([num_turns > 2, result]).toEqual([true, STRICT_OPENAI_TEXT])
+      const requests = upstreams.openai.requests.filter(({ bodyText }) => bodyText.includes('"tools"'))
+      expect([requests.length, requests.at(-1)?.bodyText.includes(NOTE)]).toEqual([3, true])
+      expect(requests.at(-1)?.bodyText).toContain('"type":"reasoning"')
     })
 
     test('Claude Code: the same, with Anthropic itself', async () => {

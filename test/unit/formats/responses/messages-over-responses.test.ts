@@ -137,6 +137,12 @@ describe('a turn of the assistant', () => {
     )
   })
 
+  test('keeps reasoning between two texts', () => {
+    const items = sendBack(translate(respond([say('One.'), reasoning('a'), { ...say('Two.'), id: 'msg_2' }])))
+    const text = (text: string) => ({ role: 'assistant', content: [{ type: 'output_text', text }] })
+    expect(items).toMatchObject([text('One.'), reasoning('a'), text('Two.'), { role: 'user' }])
+  })
+
   test('loses reasoning of another model or provider, and nothing else', () => {
     const items = sendBack(translate(respond(OUTPUT)), { ...TARGET, extrasKeys: ['another m'] })
     expect(items).not.toContainEqual(expect.objectContaining({ type: 'reasoning' }))
