@@ -263,11 +263,21 @@ describeOnce('messages over Responses', backend => {
     upstreams.openai.script({ kind: 'error', status: 402, message: 'Pay.' })
     await expect(ask(question)).rejects.toMatchObject({ status: 402, type: 'billing_error' })
     await expect(ask([{ type: 'container_upload', file_id: 'f' }])).rejects.toThrow('messages[0].content[0].type')
-    const { input_tokens: counted } = await client.messages.countTokens({
-      model: 'gpt-5.4',
-      messages: [{ role: 'user', content: question }],
-    })
-    expect(counted).toBeGreaterThan(5)
+  })
+
+  test('tokens are counted by the provider, or estimated', async () => {
+    const {
+      max_tokens: _limit,
+      metadata: _user,
+      ...params
+    } = claudeCode('gpt-5.4', [{ role: 'user', content: question }])
+    expect(await client.beta.messages.countTokens(params)).toEqual({ input_tokens: 42 })
+    const long = [{ role: 'user' as const, content: `${question} ${'x'.repeat(300_000)}` }]
+    expect(await client.beta.messages.countTokens({ ...params, messages: long })).toEqual({ input_tokens: 42 })
+    upstreams.openai.script({ kind: 'error', status: 404 })
+    const { input_tokens: estimated } = await client.beta.messages.countTokens(params)
+    expect([estimated > 20, estimated === 42]).toEqual([true, false])
+    expect(new Set(upstreams.openai.requests.map(({ path }) => path))).toEqual(new Set(['/v1/responses/input_tokens']))
   })
 
   test.each([1, 4, 9])('a stream that breaks off after %i events is an error', async after => {

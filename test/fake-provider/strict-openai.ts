@@ -145,6 +145,7 @@ export function createStrictOpenAi(called = { name: 'look', arguments: { at: 'sk
           `Function tools with reasoning_effort are not supported for ${body.model} in /v1/chat/completions. Please use /v1/responses instead.`,
         )
       }
+      if (path.endsWith('/responses/input_tokens')) return checkCount(body)
       if (!path.endsWith('/responses')) return undefined
       return (
         checkFields(body) ?? checkInput(body.input) ?? answer(request, writeOutput(countSteps(body), body), ++serial)
@@ -155,6 +156,17 @@ export function createStrictOpenAi(called = { name: 'look', arguments: { at: 'sk
       precedes.clear()
     },
   }
+}
+
+/** The fields of a request that counts tokens. */
+const COUNT_FIELDS = new Set(
+  `conversation input instructions model parallel_tool_calls personality previous_response_id reasoning text tool_choice tools
+  truncation`.split(/\s+/),
+)
+
+function checkCount(body: JsonObject): ErrorScenario | undefined {
+  const unknown = Object.keys(body).find(field => !COUNT_FIELDS.has(field))
+  return unknown === undefined ? undefined : refuse(`Unknown parameter: '${unknown}'.`)
 }
 
 function checkFields(body: JsonObject): ErrorScenario | null {

@@ -7,11 +7,16 @@ import { asObjects, asString, type JsonObject } from '../json/canonical.ts'
 /** The extras field with the items, in their order. */
 const ITEMS_FIELD = 'response_items'
 
-/** Returns the extras for a reasoning item; null for one without encrypted content, which cannot come back. */
-export function extrasOfReasoning({ id, summary, encrypted_content: encrypted }: JsonObject): JsonObject | null {
-  if (asString(encrypted) === '') return null
-  const item = { type: 'reasoning', id, summary: asObjects(summary), encrypted_content: encrypted }
-  return { [ITEMS_FIELD]: [item] }
+/** Returns the extras for a reasoning item; null for one that has neither encrypted content nor its whole text, and cannot come back. */
+export function extrasOfReasoning({
+  id,
+  summary,
+  content,
+  encrypted_content: encrypted,
+}: JsonObject): JsonObject | null {
+  const whole = asString(encrypted) === '' ? { content: asObjects(content) } : { encrypted_content: encrypted }
+  if (whole.content?.length === 0) return null
+  return { [ITEMS_FIELD]: [{ type: 'reasoning', id, summary: asObjects(summary), ...whole }] }
 }
 
 /** Returns the extras for a message that follows reasoning; null if it has no phase. */
@@ -31,7 +36,7 @@ export function readPackedItems(fields: JsonObject): PackedItems {
   const items = asObjects(fields[ITEMS_FIELD])
   const phase = items.findLast(({ type }) => type === 'message')?.phase
   return {
-    reasoning: items.filter(({ type, encrypted_content: text }) => type === 'reasoning' && asString(text) !== ''),
+    reasoning: items.filter(({ type }) => type === 'reasoning'),
     phase: typeof phase === 'string' ? phase : null,
   }
 }

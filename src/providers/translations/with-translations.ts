@@ -6,7 +6,7 @@ import { NO_OWNER } from '../../event-loop/worker-pool.ts'
 import { listExtraNames } from '../../formats/chat/provider-extras.ts'
 import { isTranslatableEndpoint } from '../../formats/endpoint-formats.ts'
 import { readProviderError } from '../../formats/errors/provider-error.ts'
-import { asObjects, asString, isPresent, type JsonObject } from '../../formats/json/canonical.ts'
+import { asObjects, asString, isPresent, type JsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
 import { createThreadUnsupportedError } from '../../formats/messages/message-fields.ts'
 import type { ChatTargetModel } from '../../formats/messages/message-request-to-chat.ts'
 import {
@@ -15,6 +15,7 @@ import {
   type SourceEndpoint,
   type TranslatedEndpoint,
   type TranslationContext,
+  type TranslationTarget,
 } from '../../formats/translation.ts'
 import type { ExtrasKeyDerivation } from '../keys/extras-keys.ts'
 import { readAllBytes, readBytes } from '../read-bytes.ts'
@@ -25,6 +26,7 @@ import {
   type UpstreamRequest,
   type UpstreamResponse,
 } from '../upstream.ts'
+import { applyFieldChanges } from '../vendor-fields.ts'
 import { normalizeClientError, replaceWithError } from './client-errors.ts'
 import {
   countRequestTokens,
@@ -63,7 +65,6 @@ export function withTranslations(
       if (!isTranslatableEndpoint(endpoint))
         return normalizeClientError(await provider.send(request), endpoint, provider.name)
       if (nativeEndpoints.includes(endpoint)) return sendNatively(provider, request, endpoint)
-      if (request.isCountOnly) return respondWithCount(await countRequestTokens(request, endpoint))
       const model = asString(request.body.model)
       const extrasKeys = (await options.extrasKeys?.(provider.name, model)) ?? []
       const target = {
@@ -72,6 +73,7 @@ export function withTranslations(
         extrasKeys,
         rejectsUnsupportedTools: request.rejectsUnsupportedTools ?? false,
       }
+      if (request.isCountOnly) return sendCount(provider, request, endpoint, target)
       const { translated, droppedTools, omittedItems, context } = await translateRequest(request, endpoint, target)
       const restoreFieldNames: RestoreFieldNames = details =>
         restoreRequestFieldNames(request, endpoint, target, details)
@@ -152,7 +154,32 @@ async function retryWithoutExtras(
   return { ...first, body: new Blob([text]).stream() }
 }
 
-/** Responds with an estimate, because a provider with chat only cannot count tokens before it responds. */
+/** The fields of a request that counts tokens at Responses. */
+const COUNT_FIELDS: ReadonlySet<string> = new Set(
+  'model input instructions tools tool_choice parallel_tool_calls reasoning text truncation'.split(' '),
+)
+
+/** Counts the tokens at the provider if the request is translated to Responses, and estimates them if the provider does not count them. */
+async function sendCount(
+  provider: Provider,
+  request: UpstreamRequest,
+  endpoint: TranslatedEndpoint,
+  target: TranslationTarget,
+): Promise<UpstreamResponse> {
+  if (target.endpoint === 'responses') {
+    // A count request has no max_tokens, but the translation requires one.
+    const limited = await applyFieldChanges(request, { max_tokens: 1 })
+    const { translated } = await translateRequest(limited, endpoint, target)
+    const others = Object.keys(translated.body).filter(field => !COUNT_FIELDS.has(field))
+    const sent = await applyFieldChanges(translated, Object.fromEntries(others.map(field => [field, undefined])))
+    const response = await provider.send({ ...sent, isCountOnly: true })
+    const tokens = parseJsonObject(await new Response(response.body).text())?.input_tokens
+    if (response.status === 200 && typeof tokens === 'number') return respondWithCount({ input_tokens: tokens })
+  }
+  return respondWithCount(await countRequestTokens(request, endpoint))
+}
+
+/** Responds with a count, often an estimate, because a provider with chat only cannot count tokens before it responds. */
 function respondWithCount(counted: JsonObject): UpstreamResponse {
   const headers = new Headers({ 'content-type': 'application/json' })
   return { status: 200, headers, body: new Blob([JSON.stringify(counted)]).stream(), isStorable: () => true }

@@ -143,6 +143,15 @@ describe('a turn of the assistant', () => {
     expect(items).toMatchObject([text('One.'), reasoning('a'), text('Two.'), { role: 'user' }])
   })
 
+  test('keeps reasoning whose text a provider returns whole', () => {
+    const content = [{ type: 'reasoning_text', text: 'Where? There.' }]
+    const item = { id: 'rs_1', type: 'reasoning', summary: [], content, status: 'completed', encrypted_content: null }
+    const response = respond([item, call('a')])
+    const message = stream(splitResponse(response))
+    expect([message, blocksOf(message)[0]?.thinking]).toEqual([translate(response), 'Where? There.'])
+    expect(sendBack(message)[0]).toEqual({ id: 'rs_1', type: 'reasoning', summary: [], content })
+  })
+
   test('loses reasoning of another model or provider, and nothing else', () => {
     const items = sendBack(translate(respond(OUTPUT)), { ...TARGET, extrasKeys: ['another m'] })
     expect(items).not.toContainEqual(expect.objectContaining({ type: 'reasoning' }))
