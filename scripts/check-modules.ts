@@ -55,7 +55,7 @@ const MODULES: readonly Module[] = [
   { name: 'catalogue', maxLines: 950 },
   { name: 'formats', maxLines: 10_150 },
   { name: 'telemetry', maxLines: 2_100 },
-  { name: 'config', maxLines: 800 },
+  { name: 'config', maxLines: 900 },
   { name: 'stores', maxLines: 2_150 },
   { name: 'postgres', maxLines: 7_500 },
   { name: 'event-loop', maxLines: 1_300 },

@@ -247,6 +247,22 @@ comment on column vendors.price_sources is 'Its names in the published price tab
 comment on column vendors.place is 'The order of preference where two vendors have a native model of the same name.';
 comment on column vendors.source is 'operator: set by the operator, and not overwritten by seeds; seed: a row of this release.';
 
+create table vendor_keys (
+    vendor text primary key
+        references vendors (name) on delete cascade,
+    sealed bytea not null,
+    last_four text not null,
+    updated_at timestamptz not null default now(),
+    version bigint generated always as identity
+);
+
+comment on table vendor_keys is 'The installation''s own keys for vendors, sealed before they reach the database. Projects use them that have none of their own for the vendor.';
+comment on column vendor_keys.vendor is 'The vendor of the key.';
+comment on column vendor_keys.sealed is 'AES-256-GCM: version byte, nonce, ciphertext and tag, with project 0 and the vendor as associated data.';
+comment on column vendor_keys.last_four is 'Last four characters of the key, for listing.';
+comment on column vendor_keys.updated_at is 'When the key was stored.';
+comment on column vendor_keys.version is 'Changes with the key: proxies compare it to discard decrypted keys.';
+
 create table provider_keys (
     project_id bigint not null
         references projects (id) on delete cascade,

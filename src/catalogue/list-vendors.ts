@@ -6,9 +6,11 @@ import type { Database } from '../postgres/database.ts'
 const LIST_VENDORS = `
 select to_jsonb(v) || jsonb_build_object(
     'title', coalesce(v.title, v.name),
+    'shared_key_version', k.version,
     'endpoints', case v.format when 'anthropic' then '{messages}' else v.endpoints end
   ) as vendor
 from model_proxy.vendors v
+left join model_proxy.vendor_keys k on k.vendor = v.name
 order by v.place, v.name`
 
 /** Returns the vendors in order of preference. */

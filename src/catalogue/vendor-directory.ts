@@ -1,5 +1,5 @@
 /** The vendors as last read from the database, and which of them a model's name belongs to. */
-import type { VendorSettingsByPrefix } from '../config/vendor-settings.ts'
+import type { VendorSettings, VendorSettingsByPrefix } from '../config/vendor-settings.ts'
 import { settingPrefixOf, type Vendor } from '../config/vendors.ts'
 import { VALID_MODEL_NAME } from './vendor-model-names.ts'
 
@@ -61,16 +61,24 @@ export function compilePattern(pattern: string | null): RegExp | null {
   }
 }
 
-/**
- * Returns the directory of these rows, with the addresses of the settings; the former one when nothing has changed.
- */
+function applySettings(row: Vendor, settings: VendorSettings | undefined): Vendor {
+  const vendor = { ...row, base_url: settings?.baseUrl ?? row.base_url }
+  const isKeyless = row.key_location === 'none'
+  const hasKey = settings?.key != null || row.shared_key_version != null
+  if (!hasKey) return isKeyless ? { ...vendor, shared_access: 'keyless' } : vendor
+  // Such a server may be started with a key, which it then requires.
+  const key_location = isKeyless ? null : row.key_location
+  return { ...vendor, key_location, shared_access: settings?.key ? 'setting' : 'stored' }
+}
+
+/** Returns the directory of these rows under these settings; the former one when nothing has changed. */
 export function updateVendors(
   former: VendorDirectory | null,
   rows: readonly Vendor[],
   settings: VendorSettingsByPrefix,
 ): VendorDirectory {
   const vendors = rows.map(row => {
-    const vendor = { ...row, base_url: settings.get(settingPrefixOf(row.name))?.baseUrl ?? row.base_url }
+    const vendor = applySettings(row, settings.get(settingPrefixOf(row.name)))
     const known = former?.find(row.name)
     return known !== undefined && Bun.deepEquals(known, vendor) ? known : vendor
   })

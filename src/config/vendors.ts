@@ -24,11 +24,23 @@ export interface Vendor {
   readonly client_agent: string | null
   readonly price_sources: readonly string[]
   readonly output_limits: readonly ('max_tokens' | 'max_completion_tokens')[] | null
+  /**
+   * How projects without a key of their own reach the vendor: without a key, or with the installation's key of a setting or of the database.
+   * Absent: they do not.
+   */
+  readonly shared_access?: 'keyless' | 'setting' | 'stored'
+  /** Changes with the key of the installation in the database; null without one. */
+  readonly shared_key_version?: number | null
 }
 
 /** Returns what the names of the vendor's environment variables begin with, such as `OPENAI` of `OPENAI_BASE_URL`. */
 export function settingPrefixOf(vendor: string): string {
   return vendor.toUpperCase().replaceAll('-', '_')
+}
+
+/** Returns the environment variable of the key that all projects use that have none of their own. */
+export function apiKeyVariableOf(vendor: string): string {
+  return `${settingPrefixOf(vendor)}_API_KEY`
 }
 
 /** Returns the environment variable of a vendor's base address. */

@@ -29,7 +29,8 @@ export const SERVER_ERRORS = {
       headers: DO_NOT_RETRY,
     },
     operatorKeyMissing: {
-      description: 'The aggregator requires a key, and the operator has set none.',
+      description:
+        'The aggregator, or a vendor that is used without a key, requires one, and the operator has set none.',
       message: 'Upstream {provider} requires a key: the operator must set {setting}.',
       headers: DO_NOT_RETRY,
     },
@@ -64,6 +65,12 @@ export const SERVER_ERRORS = {
     providerKeyUnreadable: {
       description: 'The project’s stored key for the provider could not be read from the database.',
       message: "The project's {provider} key could not be read; try again shortly.",
+      headers: RETRY_SOON,
+    },
+    installationKeyUnreadable: {
+      description:
+        'The operator’s key for the provider could not be read: its file, the output of its command, or the database.',
+      message: 'The key of this service for {provider} could not be read; the operator has to check it.',
       headers: RETRY_SOON,
     },
     encryptionKeyMissing: {

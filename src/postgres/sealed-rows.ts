@@ -10,6 +10,8 @@ export interface SealedTable {
   type: 'bytea' | 'text'
   /** A SQL expression for the label under which the values are sealed. */
   provider: string
+  /** A SQL expression for the project under which they are sealed; its column by default. */
+  projectId?: string
 }
 
 const ID = [['id', 'bigint']] as const
@@ -29,6 +31,14 @@ export const SEALED_SECRETS: readonly SealedTable[] = [
     columns: ['sealed'],
     type: 'bytea',
     provider: 'provider',
+  },
+  {
+    table: 'vendor_keys',
+    key: [['vendor', 'text']],
+    columns: ['sealed'],
+    type: 'bytea',
+    provider: 'vendor',
+    projectId: '0',
   },
   { table: 'webhooks', key: ID, columns: ['sealed'], type: 'bytea', provider: `'webhook'` },
 ]
@@ -79,12 +89,12 @@ interface SealedRow extends Pick<SealedValue, 'projectId' | 'project' | 'provide
 
 /** Lists sealed values as text; bytea as `\x` and hex. Rows that other processes add meanwhile are sealed with their current key. */
 export async function* listSealed(database: Database, sealed: SealedTable): AsyncGenerator<SealedValue> {
-  const { table, key, columns, type, provider } = sealed
+  const { table, key, columns, type, provider, projectId = 't.project_id' } = sealed
   const keyColumns = key.map(([column]) => column).join(', ')
   const isSealed = (column: string) => (type === 'bytea' ? `${column} is not null` : `starts_with(${column}, e'\\x01')`)
   const keyParameters = key.map(([, type], at) => `$${at + 1}::text::${type}`).join(', ')
   const select = (after: string) => `
-select t.project_id as "projectId", (select p.name from model_proxy.projects p where p.id = t.project_id) as project, ${provider} as provider,
+select ${projectId} as "projectId", coalesce((select p.name from model_proxy.projects p where p.id = ${projectId}), 'installation') as project, ${provider} as provider,
     array[${key.map(([column]) => `${column}::text`).join(', ')}] as key,
     array[${columns.map(column => `case when ${isSealed(column)} then ${column}::text end`).join(', ')}] as values
 from model_proxy.${table} t

@@ -5,7 +5,7 @@ import { type AggregatorModelNames, createAggregatorModelNames } from '../catalo
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import { fetchModelNames } from '../catalogue/fetch-aggregator-models.ts'
 import type { Config } from '../config/config.ts'
-import { baseUrlVariableOf, type Vendor } from '../config/vendors.ts'
+import { apiKeyVariableOf, baseUrlVariableOf, type Vendor } from '../config/vendors.ts'
 import { createError } from '../errors/errors.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { callFunction } from '../postgres/call.ts'
@@ -16,10 +16,12 @@ import { createAnthropicProvider } from './anthropic/create-anthropic-provider.t
 import { withAttempts } from './attempts.ts'
 import { type CircuitBreakers, type CircuitBreakersOptions, createCircuitBreakers } from './circuit-breakers.ts'
 import { createConnectionProbe } from './connection-probe.ts'
-import { clientHeadersOf, createDirectProviders, nativeEndpointsOf } from './direct-providers.ts'
+import { createDirectProviders } from './direct-providers.ts'
 import { AGGREGATOR_HEADERS } from './forwarded-headers.ts'
+import { clientHeadersOf, nativeEndpointsOf } from './keyed-providers.ts'
 import { readEncryptionKeys } from './keys/encryption-key.ts'
 import { createExtrasKeyDerivation } from './keys/extras-keys.ts'
+import { createInstallationKeys } from './keys/installation-keys.ts'
 import { createVault, decryptStoredKey } from './keys/vault.ts'
 import type { ModelRouterOptions } from './model-router.ts'
 import { createOpenAiCompatibleProvider } from './openai-compatible.ts'
@@ -84,11 +86,13 @@ export function createProviders({ config, database, catalogue, log, retryWaitMs 
     retry,
     onKeyCooldown: ({ projectId, provider }, key, status, restMs) =>
       log.warn({ provider, project: projectId, key, status, restMs }, 'a provider key was rejected and cools down'),
-    connect(vendor, apiKey, projectId) {
+    installationKeys: createInstallationKeys({ settings: config.vendors, database, vault, log }),
+    guard: createVendorGuard(log),
+    connect(vendor, { isShared, ...access }) {
       const { name } = vendor
-      const connection = { ...connectionOf(vendor), clientHeaders: clientHeadersOf(vendor), apiKey }
+      const connection = { ...connectionOf(vendor), clientHeaders: clientHeadersOf(vendor, isShared), isShared }
       const named = { name, kind: name, pricedAs: name, title: vendor.title, passThroughPaths: vendor.passes }
-      const options = { ...named, ...connection, projectId, limits, probe }
+      const options = { ...named, ...connection, ...access, limits, probe }
       const formats: Record<Vendor['format'], () => Provider> = {
         openai: () =>
           createOpenAiCompatibleProvider({
@@ -96,7 +100,7 @@ export function createProviders({ config, database, catalogue, log, retryWaitMs 
             endpoints: vendor.endpoints,
             outputLimits: vendor.output_limits,
             acceptsStreamOptions: vendor.accepts_stream_options,
-            isOpenAi: name === 'openai',
+            isOpenAi: name === 'openai' && !isShared,
           }),
         anthropic: () =>
           createAnthropicProvider({
@@ -119,6 +123,18 @@ export function createProviders({ config, database, catalogue, log, retryWaitMs 
     modelNames: createModelNames(config.aggregator, log),
     circuits,
     close: direct.close,
+  }
+}
+
+/** Returns a function that hides rejections of the installation's keys, with one guard for each vendor. */
+function createVendorGuard(log: Log): (vendor: Vendor, provider: Provider) => Provider {
+  const guards = new Map<string, (provider: Provider) => Provider>()
+  return ({ name, shared_access }, provider) => {
+    const isSet = shared_access !== 'keyless'
+    const guard =
+      guards.get(`${name} ${isSet}`) ?? createOperatorKeyGuard({ setting: apiKeyVariableOf(name), isSet, log })
+    guards.set(`${name} ${isSet}`, guard)
+    return guard(provider)
   }
 }
 
@@ -156,6 +172,7 @@ function createAggregator(
     ...connection,
     name,
     kind: AGGREGATOR,
+    isShared: true,
     clientHeaders: AGGREGATOR_HEADERS,
     pricedAs: AGGREGATOR,
     baseUrl,

@@ -33,14 +33,9 @@ export interface DirectRoutesOptions {
   hasAggregator: boolean
 }
 
-/** Returns whether a project can reach the vendor without a key of its own. */
-function isShared({ key_location }: Vendor): boolean {
-  return key_location === 'none'
-}
-
 /** Returns whether an aggregator can mean a model of its own by a name that begins with the vendor's. */
-function isNamedByAggregators({ makes_models, key_location }: Vendor): boolean {
-  return makes_models && key_location !== 'none'
+function isNamedByAggregators({ makes_models, shared_access }: Vendor): boolean {
+  return makes_models && shared_access !== 'keyless'
 }
 
 export function createDirectRoutes({ catalogue, aggregated, hasAggregator }: DirectRoutesOptions): DirectRoutes {
@@ -48,7 +43,7 @@ export function createDirectRoutes({ catalogue, aggregated, hasAggregator }: Dir
     const { list, names } = catalogue.vendors
     if (key_type === 'test') return names
     const own = list.filter(({ name }) => direct_providers.includes(name))
-    const shared = list.filter(vendor => isShared(vendor) && !direct_providers.includes(vendor.name))
+    const shared = list.filter(({ name, shared_access }) => shared_access && !direct_providers.includes(name))
     return [...own, ...shared].map(({ name }) => name)
   }
 

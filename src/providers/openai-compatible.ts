@@ -38,7 +38,17 @@ const PATHS: Record<Endpoint, string> = {
 const COUNT_PATHS: Partial<Record<Endpoint, string>> = { responses: '/input_tokens', messages: '/count_tokens' }
 
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
-  const { name, kind, clientHeaders = [], pricedAs, projectId, title = name, endpoints, isOpenAi } = options
+  const {
+    name,
+    kind,
+    isShared = false,
+    clientHeaders = [],
+    pricedAs,
+    projectId,
+    title = name,
+    endpoints,
+    isOpenAi,
+  } = options
   const { passThroughPaths } = options
   const { storesResponses = isOpenAi, outputLimits = null, enforcesMaxPrice = false } = options
   const { acceptsUsageOption = kind === 'aggregator', acceptsStreamOptions = true } = options
@@ -48,6 +58,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
   return {
     name,
     kind,
+    isShared,
     clientHeaders,
     pricedAs,
     enforcesMaxPrice,

@@ -7,6 +7,8 @@ import { isEventStream, type PassThroughRequest, type UpstreamRequest, type Upst
 export interface ProviderOptions extends Pick<UpstreamCall, 'name' | 'limits' | 'probe'> {
   /** A vendor, or `aggregator`. */
   kind: string
+  /** As in Provider. */
+  isShared?: boolean
   /** As in Provider; none by default. */
   clientHeaders?: readonly string[]
   pricedAs: string

@@ -166,6 +166,8 @@ export interface Provider {
   readonly name: string
   /** A vendor, or `aggregator`; absent for the sandbox. */
   readonly kind?: string
+  /** Whether projects share its key, or it has none. A project must not refer there to what it did not create. */
+  readonly isShared?: boolean
   /** The client's headers that are forwarded, by lower-case names, sorted. */
   readonly clientHeaders?: readonly string[]
   /** The provider's name in the catalogue's prices; null when it is free of charge. */
@@ -189,8 +191,8 @@ export interface Provider {
 }
 
 /** Returns whether the provider stores responses itself, under the project's own key. The proxy stores those of all other providers. */
-export function storesResponses({ sendStored, kind }: Pick<Provider, 'sendStored' | 'kind'>): boolean {
-  return sendStored !== undefined && kind !== 'aggregator'
+export function storesResponses({ sendStored, isShared }: Pick<Provider, 'sendStored' | 'isShared'>): boolean {
+  return sendStored !== undefined && !isShared
 }
 
 /** Sends the request. `earlier` are the credentials of attempts before this one. */

@@ -1,5 +1,4 @@
 /** Prevents requests that refer to another project's objects at a provider: files, responses, containers, voices. */
-import { AGGREGATOR } from '../../catalogue/catalogue.ts'
 import { addErrorDetails, createError } from '../../errors/errors.ts'
 import type { StoredObjectReference } from '../../formats/stored-object-references.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
@@ -34,10 +33,9 @@ export async function checkReferences(
   if (!foreign) return withOwningKey(database, sentReferences, resolvedKey, provider)
   const param = foreign.field
   if (foreign.kind === 'file') throw createError('fileOfAnotherProject', { param })
-  const error =
-    provider.kind === AGGREGATOR
-      ? createError('objectOwnerUnknown', { param })
-      : createError('objectOfAnotherProject', { param })
+  const error = provider.isShared
+    ? createError('objectOwnerUnknown', { param })
+    : createError('objectOfAnotherProject', { param })
   // Anthropic's clients then start a new thread.
   throw param === 'thread' ? addErrorDetails(error, { error_code: 'thread_not_found' }) : error
 }
@@ -64,11 +62,11 @@ export async function findForeignIds(
   database: Database,
   references: readonly Pick<StoredObjectReference, 'id'>[],
   { project_id: projectId }: Owner,
-  { kind, pricedAs: provider }: Pick<Provider, 'kind' | 'pricedAs'>,
+  { isShared = false, pricedAs: provider }: Pick<Provider, 'isShared' | 'pricedAs'>,
 ): Promise<string[]> {
   // The sandbox stores no objects.
   if (references.length === 0 || provider === null) return []
   const claim = { of_project: projectId, of_provider: provider, ids: references.map(({ id }) => id) }
-  const result = callFunction(database, 'claim_referenced_ids', { ...claim, under_shared_key: kind === AGGREGATOR })
+  const result = callFunction(database, 'claim_referenced_ids', { ...claim, under_shared_key: isShared })
   return (await result.catch(throwDatabaseError)).map(({ id }) => id)
 }

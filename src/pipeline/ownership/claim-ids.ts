@@ -2,7 +2,7 @@
  * Claims the ids that a provider created for a response (the response, its items, containers, audio) for the project, before its client gets
  * them. Ids of background responses and batches are claimed when their content is read.
  */
-import { AGGREGATOR, type Catalogue } from '../../catalogue/catalogue.ts'
+import type { Catalogue } from '../../catalogue/catalogue.ts'
 import { createYielder } from '../../event-loop/work-scheduler.ts'
 import { MAX_MAIN_THREAD_BYTES } from '../../event-loop/worker-pool.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
@@ -21,7 +21,7 @@ const OVERLAP_BYTES = 320
 interface ClaimContext {
   query: { endpoint: Endpoint; body: JsonObject }
   resolvedKey: Pick<ResolvedKey, 'project_id'>
-  provider: Pick<Provider, 'name' | 'kind' | 'pricedAs' | 'nativeEndpoints'> | null
+  provider: Pick<Provider, 'name' | 'isShared' | 'pricedAs' | 'nativeEndpoints'> | null
 }
 
 /** Claims ids only if the provider, or a fallback, supports the endpoint natively: the proxy stores the responses that it translates. */
@@ -48,10 +48,10 @@ export async function claimCreatedIds(
 
 /** Returns null under a shared key: requests cannot refer to its objects, so they need no claim. `key` is the name of the provider key, if it has one. */
 export function storageProviderNameOf(
-  { kind, pricedAs }: Pick<Provider, 'kind' | 'pricedAs'>,
+  { isShared, pricedAs }: Pick<Provider, 'isShared' | 'pricedAs'>,
   key: string | null,
 ): string | null {
-  return kind === AGGREGATOR || pricedAs === null ? null : storageProviderName(pricedAs, key)
+  return isShared || pricedAs === null ? null : storageProviderName(pricedAs, key)
 }
 
 /** Returns the body. Its ids are claimed for the project as it is read; ids of other projects are unchanged. */

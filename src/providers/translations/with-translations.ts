@@ -101,7 +101,7 @@ function chooseSource(endpoint: TranslatedEndpoint, nativeEndpoints: readonly En
 const NO_PATH: ReadonlySet<number> = new Set([404, 405, 501])
 
 /**
- * Sends the request to a native endpoint. Threads are rejected at the aggregator, because projects share its key. Some aggregators have an
+ * Sends the request to a native endpoint. Threads are rejected where projects share the key. Some aggregators have an
  * endpoint but cannot count its tokens, which are then estimated.
  */
 async function sendNatively(
@@ -109,7 +109,7 @@ async function sendNatively(
   request: UpstreamRequest,
   endpoint: TranslatedEndpoint,
 ): Promise<UpstreamResponse> {
-  const isShared = provider.kind === AGGREGATOR
+  const isShared = provider.isShared === true
   if (isShared && endpoint === 'messages' && isPresent(request.body.thread)) throw createThreadUnsupportedError()
   const response = await normalizeClientError(
     await provider.send(await withoutPackedExtras(request)),

@@ -22,11 +22,13 @@ beforeEach(() => {
   direct = createDirectProviders({
     decryptKey: openKey,
     findVendor: name => SEEDED_VENDORS.find(name),
-    connect: ({ name }, apiKey) => ({
+    installationKeys: { read: async () => null, renew: () => false },
+    guard: (_, provider) => provider,
+    connect: ({ name }, { apiKey }) => ({
       name,
       pricedAs: name,
       async send() {
-        calledKeys.push(apiKey)
+        calledKeys.push(apiKey ?? '')
         return { status: 200, headers: new Headers(), body: new ReadableStream(), isStorable: () => true }
       },
     }),
@@ -43,8 +45,9 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
+const KEYS = { direct_providers: ['openai', 'groq'], named_provider_keys: null }
 const of = (project_id: number, provider_keys_version: number) =>
-  direct.resolve('openai', { project_id, provider_keys_version, named_provider_keys: null })
+  direct.resolve('openai', { project_id, provider_keys_version, ...KEYS })
 
 describe('a direct provider', () => {
   test('is one object per key, created once when first needed', async () => {
@@ -61,9 +64,7 @@ describe('a direct provider', () => {
     const provider = of(1, 5)
     stored.set(2, 'sk-two')
     expect(of(2, 5)).not.toBe(provider)
-    expect(direct.resolve('groq', { project_id: 1, provider_keys_version: 5, named_provider_keys: null })).not.toBe(
-      provider,
-    )
+    expect(direct.resolve('groq', { project_id: 1, provider_keys_version: 5, ...KEYS })).not.toBe(provider)
     await of(1, 5).send(request)
     stored.set(1, 'sk-new')
     expect(of(1, 6)).not.toBe(provider)

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { clientHeadersOf } from '../../../src/providers/direct-providers.ts'
 import {
   AGGREGATOR_HEADERS,
   createRequestHeaders,
   pickForwardedHeaders,
   pickReturnedHeaders,
 } from '../../../src/providers/forwarded-headers.ts'
+import { clientHeadersOf } from '../../../src/providers/keyed-providers.ts'
 import { requestStreamUsage } from '../../../src/providers/openai-compatible.ts'
 import { SEEDED_VENDORS } from '../../harness/vendors.ts'
 
