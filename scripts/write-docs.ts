@@ -26,6 +26,8 @@ import {
 import { type DocumentedMetric, METRIC_DEFINITIONS } from '../src/telemetry/metric-definitions.ts'
 import { SPAN_ATTRIBUTES } from '../src/telemetry/tracing/span-attributes.ts'
 import { writeClientList } from '../test/clients/tested-clients.ts'
+import { CASE_GROUPS, findReason } from '../test/vendors/case-groups.ts'
+import { DOCUMENTED_VENDORS } from '../test/vendors/documented.ts'
 
 /** By path from the root: a function that returns the new page from the current one. */
 export const PAGES: Readonly<Record<string, (page: string) => string>> = {
@@ -37,7 +39,10 @@ export const PAGES: Readonly<Record<string, (page: string) => string>> = {
   'docs/operating.md': page => withList(page, 'findings', writeFindingList()),
   'docs/pass-through.md': page =>
     withList(withList(page, 'operations', writeOperationTable()), 'collections', writeCollectionTable()),
-  'docs/providers.md': page => withList(withList(page, 'vendors', writeVendorList()), 'kinds', writeFailureKinds()),
+  'docs/providers.md': page => {
+    const withVendors = withList(withList(page, 'vendors', writeVendorList()), 'vendor-cases', writeVendorCases())
+    return withList(withVendors, 'kinds', writeFailureKinds())
+  },
   '.env.example': page => withPart(page, 'as <NAME>_BASE_URL.\n', writeVendorAddresses(), '\n\n'),
   'docs/requests.md': page => withList(page, 'columns', writeRecordTable()),
   'docs/sharing.md': page => withList(page, 'end-user-data', writeEndUserTable()),
@@ -92,6 +97,28 @@ function writeVendorList(): string {
     return `- \`${name}\`: ${title}, in ${formed}: ${endpoints.join(', ')}; ${address}${key}`
   })
   return lines.join('\n')
+}
+
+/** The groups of the conformance suite that each vendor passes, and why it cannot have the others. */
+function writeVendorCases(): string {
+  const exercised = VENDORS.flatMap(row => {
+    const documented = DOCUMENTED_VENDORS.find(({ name }) => name === row.name)
+    if (!documented) return []
+    const reasons = CASE_GROUPS.map(group => [group, findReason(documented, row, group)] as const)
+    return [{ name: `\`${row.name}\``, reasons }]
+  })
+  const rows = exercised.map(({ name, reasons }) => [
+    name,
+    ...reasons.map(([, reason]) => (reason === null ? 'yes' : '–')),
+  ])
+  const byReason = Map.groupBy(
+    exercised.flatMap(({ name, reasons }) =>
+      reasons.flatMap(([group, reason]) => (reason === null ? [] : [{ name, why: `${group}: ${reason}` }])),
+    ),
+    ({ why }) => why,
+  )
+  const missing = [...byReason].map(([why, of]) => `- ${why}: ${of.map(({ name }) => name).join(', ')}`)
+  return [writeTable(['vendor', ...CASE_GROUPS], rows), '', ...missing].join('\n')
 }
 
 function writeVendorAddresses(): string {

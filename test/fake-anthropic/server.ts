@@ -128,6 +128,7 @@ function recordRequest(message: IncomingMessage, bytes: Buffer): RecordedRequest
   return {
     method: message.method ?? '',
     path: (message.url ?? '').split('?')[0] ?? '',
+    query: (message.url ?? '').split('?')[1] ?? '',
     headers: message.headers as Record<string, string>,
     bodyText,
     bytes: new Uint8Array(bytes),

@@ -4,6 +4,8 @@ export interface RecordedRequest {
   method: string
   /** Without the query. */
   path: string
+  /** Without its question mark. */
+  query: string
   headers: Record<string, string>
   bodyText: string
   /** The body's bytes. */

@@ -17,6 +17,8 @@ export interface FakeProviderOptions {
   apiKey?: string
   /** By default true; false only counts requests. */
   keepsRequests?: boolean
+  /** Rejects requests before any script, also those for the list of models. By default none. */
+  reject?: (request: RecordedRequest) => Scenario | null
 }
 
 /** Returns the scenario of a request; undefined for the default response. A promise delays the response until it resolves. */
@@ -56,7 +58,8 @@ export async function startFakeProvider(options: FakeProviderOptions = {}): Prom
 
   async function answer(message: IncomingMessage, response: ServerResponse, bytes: Buffer): Promise<void> {
     const request = recordRequest(message, bytes)
-    if (isList(request)) {
+    const rejection = options.reject?.(request) ?? null
+    if (isList(request) && rejection === null) {
       const listing = { request, response, flavour: options.flavour ?? 'openai', serial: ++serial, onCut() {}, kept }
       return respond(listing, { kind: 'answer' })
     }
@@ -65,7 +68,7 @@ export async function startFakeProvider(options: FakeProviderOptions = {}): Prom
     const flavour = options.flavour ?? 'openai'
     const onCut = () => recording.end(request, 'cut')
     const exchange = { request, response, flavour, serial: ++serial, onCut, kept }
-    await respond(exchange, await chooseScenario(request)).catch(error => {
+    await respond(exchange, rejection ?? (await chooseScenario(request))).catch(error => {
       // A field has a type from which no response can be built. Vendors reject such a request.
       if (response.headersSent || !(error instanceof TypeError || error instanceof RangeError)) throw error
       return respond(exchange, { kind: 'error', status: 400 })
@@ -124,6 +127,7 @@ function recordRequest(message: IncomingMessage, bytes: Buffer): RecordedRequest
   return {
     method: message.method ?? '',
     path: (message.url ?? '').split('?')[0] ?? '',
+    query: (message.url ?? '').split('?')[1] ?? '',
     headers: message.headers as Record<string, string>,
     bodyText,
     bytes,

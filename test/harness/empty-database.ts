@@ -22,6 +22,7 @@ begin
   set local session_replication_role = origin;
   perform drop_unused_cache_lists();
   delete from plans where name not in ('free', 'pro', 'enterprise');
+  delete from vendors where source = 'operator';
   -- Like a start, this accepts the current time of the server.
   update installation set seen_at = now(), retention_clock_at = now();
 end

@@ -15,6 +15,7 @@ function check(body: unknown, headers: Record<string, string> = {}) {
     abortedAtMs: null,
     isAnswered: false,
     method: 'POST',
+    query: '',
     path: '/v1/messages',
     headers: { 'x-api-key': 'k', 'anthropic-version': '2026-10-21', 'content-type': 'application/json', ...headers },
     body: JSON.parse(JSON.stringify(body)),
