@@ -85,7 +85,7 @@ describeReal('operators’ commands for provider keys', backend => {
     [
       ['PROJECT', 'acme'],
       'sk-0123456789',
-      /^provider "acme" does not exist; providers are: openai, anthropic, groq\n$/,
+      /^provider "acme" does not exist; providers are: openai, anthropic, groq, openrouter, /,
     ],
     [['PROJECT', 'openai'], '', /^the key is missing: pass it on standard input\n$/],
     [['PROJECT', 'openai'], 'two words', /^the key on standard input is not valid: [^\n]+\n$/],
