@@ -13,7 +13,7 @@ export function sourcePathOf(piece: object): string | undefined {
   return SOURCE_PATHS.get(piece)
 }
 
-/** Chat fields by their name in the other API: those of the request, and those of a part, call or tool that exist there. */
+/** Translated fields by their name in the client's API: those of the request, and those of a part, call or tool that exist there. */
 interface FieldNames {
   request: Readonly<Record<string, string>>
   piece: Readonly<Record<string, string>>
@@ -39,8 +39,10 @@ export const CLIENT_FIELD_NAMES: Record<'responses' | 'messages', FieldNames> = 
   messages: {
     request: {
       max_completion_tokens: 'max_tokens',
-      ...{ input: 'messages', max_output_tokens: 'max_tokens', text: 'output_config', reasoning: 'thinking' },
-      ...{ safety_identifier: 'metadata.user_id', include: 'thinking' },
+      // Fields of Responses.
+      ...{ input: 'messages', max_output_tokens: 'max_tokens', safety_identifier: 'metadata.user_id' },
+      ...{ reasoning: 'thinking', include: 'thinking', text: 'output_config' },
+      ...{ 'reasoning.effort': 'thinking', 'reasoning.summary': 'thinking' },
       stop: 'stop_sequences',
       response_format: 'output_config.format',
       reasoning_effort: 'thinking',
@@ -59,7 +61,7 @@ export const CLIENT_FIELD_NAMES: Record<'responses' | 'messages', FieldNames> = 
 /** Steps of chat paths that the other APIs do not have. */
 const NESTING = new Set(['function', 'json_schema', 'allowed_tools'])
 
-/** Returns the client's name of `param`, a field of the translated chat request. A field that the client sent under the same name keeps it. */
+/** Returns the client's name of `param`, a field of the translated request. A field that the client sent under the same name keeps it. */
 export function resolveClientField(
   endpoint: keyof typeof CLIENT_FIELD_NAMES,
   clientRequest: JsonObject,
@@ -67,6 +69,7 @@ export function resolveClientField(
   param: string,
 ): string {
   const { request, piece } = CLIENT_FIELD_NAMES[endpoint]
+  if (param.includes('.') && Object.hasOwn(request, param)) return asString(request[param])
   const steps = stepsOf(param)
   let value: unknown = chatRequest
   let source: { path: string; rest: string[] } | null = null

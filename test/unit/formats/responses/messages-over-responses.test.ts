@@ -6,6 +6,7 @@ import { createMessageAssembler } from '../../../../src/formats/messages/assembl
 import { splitResponse } from '../../../../src/formats/responses/split-response.ts'
 import {
   createResponseTranslator,
+  restoreClientFieldNames,
   type TranslationContext,
   translateRequest,
 } from '../../../../src/formats/translation.ts'
@@ -331,6 +332,34 @@ describe('a request', () => {
       { ...TARGET, extrasKeys: [] },
     ])
       expect(request({ tools: [LOOK], thinking: { type: 'adaptive' } }, target)).not.toHaveProperty('include')
+  })
+
+  test.each([
+    ['input[0].content[1].image_url', 'messages[0].content[1].source'],
+    ['input[1].arguments', 'messages[1].content[0].input'],
+    ['input[2].output', 'messages[2].content[0]'],
+    ['input[3].content', 'messages[2].content'],
+    ['tools[0].parameters.type', 'tools[0].input_schema.type'],
+    ['max_output_tokens', 'max_tokens'],
+    ['reasoning.effort', 'thinking'],
+    ['text.format.schema', 'output_config.format.schema'],
+    ['safety_identifier', 'metadata.user_id'],
+  ])('an error about its %s names %s', (param, named) => {
+    const content = [
+      { type: 'text', text: 'Hi.' },
+      { type: 'image', source: PNG },
+    ]
+    const result = { type: 'tool_result', tool_use_id: 'call_1', content: 'Blue.' }
+    const own = {
+      ...REQUEST,
+      messages: [
+        { role: 'user', content },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1', name: 'look', input: {} }] },
+        { role: 'user', content: [result, { type: 'text', text: 'Go on.' }] },
+      ],
+      tools: [LOOK],
+    }
+    expect(restoreClientFieldNames('messages', own, TARGET, { param, message: 'No.' }).param).toBe(named)
   })
 
   test('has the format, the tier and the end user', () => {
