@@ -124,6 +124,8 @@ export interface ProjectSettings {
   semantic_threshold: number;
   /** Share of hits to verify: From 0 to 1. The judge checks this share of semantic hits afterwards, under every match policy. A pair that it finds different is not served again. */
   semantic_verify_ratio: number;
+  /** Streams: When a stream is sent to its client, unless the request sets it. */
+  streams: 'live' | 'whole';
   /** Unsupported hosted tools: How to handle tools that the provider would have to run but does not support, if the model may choose its tools. */
   unsupported_tools: 'drop' | 'refuse';
   /** When a budget is spent: Whether cache hits are still served. */

@@ -17,6 +17,11 @@ export function isStreamedLive(context: RoutedContext): context is RoutedContext
   return isStreamed(context)
 }
 
+/** Whether a stream is sent once it is complete: as the request says, else the project's setting. */
+export function isHeldWhole({ query, resolvedKey }: RoutedContext<CompletionQuery>): boolean {
+  return (query.delivery.mode ?? resolvedKey.streams) === 'whole'
+}
+
 /** Whether a provider streams a completion for the request. */
 export function isStreamed(context: RequestContext): context is RequestContext<CompletionQuery> {
   const { query, provider } = context

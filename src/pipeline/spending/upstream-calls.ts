@@ -1,6 +1,7 @@
 /** Tracks the upstream calls of one request: whether each may have cost something, and the usage that it is charged if it fails. */
 import { ClientDisconnected, ProxyError } from '../../errors/errors.ts'
 import { msSince } from '../../event-loop/clock.ts'
+import type { TokenUsage } from '../../formats/token-usage.ts'
 import type { RecordDetails } from '../../postgres/usage-record.ts'
 import { DROPPED_TOOLS_HEADER } from '../../providers/translations/with-translations.ts'
 import type { UpstreamResponse } from '../../providers/upstream.ts'
@@ -82,10 +83,14 @@ export class UpstreamCalls {
     const call = this.#openCall
     this.#openCall = null
     if (!call) return
-    // A silent provider may generate on after the proxy has disconnected, so its report is incomplete.
-    const reported = failure instanceof UpstreamFailure && failure.kind !== 'silent' ? failure.usage : null
-    if (reported) this.failedCalls.push({ model: call.model, usage: reported })
+    const usage = failure instanceof UpstreamFailure ? usageOf(failure) : null
+    if (usage) this.failedCalls.push({ model: call.model, usage })
     else if (canHaveCost(failure, call.responseStatus))
       this.failedCalls.push({ model: call.model, usage: call.estimate(estimateReasonOf(failure)) })
   }
+}
+
+/** Returns the reported or estimated usage. A silent provider may generate on after the proxy has disconnected, so its report is incomplete. */
+function usageOf({ kind, usage }: UpstreamFailure): TokenUsage | null {
+  return kind === 'silent' && usage && !('estimate' in usage) ? null : usage
 }

@@ -7,7 +7,7 @@ import { NO_USAGE } from '../../formats/token-usage.ts'
 import { estimatePromptTokens } from '../../formats/tokens/count-tokens.ts'
 import { responseTimeoutError, UpstreamFailure } from '../../providers/upstream-failure.ts'
 import type { CallFailure, JoinedCall, SharedCall, SharedCallResult } from '../coalescing/shared-call.ts'
-import { isStreamedLive } from '../context/plan-request.ts'
+import { isHeldWhole, isStreamedLive } from '../context/plan-request.ts'
 import type { PipelineServices, RoutedContext } from '../context/request-context.ts'
 import { resolveTimeLimits } from '../context/time-limits.ts'
 import { checkCachedResponse } from '../hook-checks/check-response.ts'
@@ -15,6 +15,7 @@ import type { CompletionQuery } from '../request/query.ts'
 import type { ProxyResponse } from '../request/request.ts'
 import { type ClientStreamEnd, createClientStream, createClientStreamOptions } from '../response/client-stream.ts'
 import { createCoalescedHeaders, SSE_HEADERS } from '../response/response-headers.ts'
+import { StreamHold } from '../response/stream-hold.ts'
 
 /** Returns the response, or the call's failure if only the leader can use its result. Throws ClientDisconnected. */
 export async function followCall(
@@ -29,7 +30,9 @@ export async function followCall(
   const wait = <T>(result: Promise<T>) => withTimeout(limitMs, Promise.race([result, disconnected]))
   try {
     if (isStreamedLive(context) && (await wait(call.started)) === 'stream') {
-      return { response: followStream(context, { call, subscriber }) }
+      const hold = isHeldWhole(context) ? new StreamHold(subscriber, services.sharedCalls.memory) : null
+      const failure = hold && (await Promise.race([hold.fill(call, context.request.signal), disconnected]))
+      return failure ? { failure } : { response: followStream(context, { call, subscriber: hold ?? subscriber }) }
     }
     const settlement = await wait(call.settled)
     subscriber.leave()

@@ -1,6 +1,6 @@
 /** Leads a streamed call: relays events as they arrive, stores the response if it is complete, and records its usage in any case. */
 
-import { ClientDisconnected, createError, ProxyError } from '../../../errors/errors.ts'
+import { ClientDisconnected, ProxyError } from '../../../errors/errors.ts'
 import { yieldBeforeFirstRead } from '../../../event-loop/work-scheduler.ts'
 import { apiFormatOf } from '../../../formats/endpoint-formats.ts'
 import { EventChunk } from '../../../formats/sse/event-chunk.ts'
@@ -10,7 +10,7 @@ import { encodeJson } from '../../../providers/analyze-response.ts'
 import { ResponseStream, type StreamAnalysis } from '../../../providers/response-stream.ts'
 import type { UpstreamResponse } from '../../../providers/upstream.ts'
 import { brokenResponseError, failedResponseError, UpstreamFailure } from '../../../providers/upstream-failure.ts'
-import type { CallFailure } from '../../coalescing/shared-call.ts'
+import { isHeldWhole } from '../../context/plan-request.ts'
 import type { AttemptResult, LeaderContext, PipelineServices } from '../../context/request-context.ts'
 import { resetEchoedFields, resetEchoedFieldsInEvent } from '../../conversations/echoed-fields.ts'
 import { checkResponse } from '../../hook-checks/check-response.ts'
@@ -24,6 +24,7 @@ import {
   storeResponse,
 } from '../../response/complete-call.ts'
 import { SSE_HEADERS } from '../../response/response-headers.ts'
+import { StreamHold } from '../../response/stream-hold.ts'
 import type { CallUsage, EstimateReason } from '../../spending/call-usage.ts'
 import { describePricedCall } from '../../spending/estimate-usage.ts'
 import { resolveCallUsage } from '../../spending/resolve-usage.ts'
@@ -35,30 +36,29 @@ const NO_BYTES = new Uint8Array(0)
 
 type StreamContext = LeaderContext<CompletionQuery>
 
-/** Resolves when the stream begins: at once, unless a hook holds the stream. */
+/** Resolves when the stream begins: at once, unless a hook holds the stream, or the client gets it whole. */
 export async function relayStream(
   context: StreamContext,
   upstream: UpstreamResponse,
   stages: PipelineServices,
 ): Promise<AttemptResult> {
-  const { query, recorder, call, subscriber } = context
+  const { request, query, recorder, call, subscriber } = context
   const expected = { ...NO_USAGE, promptTokens: estimatePromptTokens(query.body, query.endpoint) }
-  const gate = new StreamGate(context, stages)
+  const hold = isHeldWhole(context) ? new StreamHold(subscriber, stages.sharedCalls.memory) : null
+  const gate = new StreamGate(context, stages, hold)
   // The relay is not awaited: the leader's client may disconnect while followers still read.
   void relay(context, upstream, gate, stages)
-  if (gate.isClosed && (await call.started) === 'settled') return { failure: await failureOf(call) }
+  const failure = (await gate.waitUntilOpen()) ?? (await hold?.fill(call, request.signal))
+  if (failure) return { failure }
   recorder.recordHeadersSent()
   const headers = { ...createResponseHeaders(context, upstream, expected, stages), ...SSE_HEADERS }
   return {
-    response: { status: 200, headers, body: createClientStream(subscriber, createClientStreamOptions(context)).body },
+    response: {
+      status: 200,
+      headers,
+      body: createClientStream(hold ?? subscriber, createClientStreamOptions(context)).body,
+    },
   }
-}
-
-/** Returns the failure of a call that settled before its stream began. */
-async function failureOf({ signal, settled }: StreamContext['call']): Promise<CallFailure> {
-  if (signal.aborted) return signal.reason
-  const settlement = await settled
-  return (settlement.kind === 'notShareable' && settlement.failure) || createError('upstreamInterrupted')
 }
 
 /** Reads the stream to its end, settles the call and records its usage. Never throws. */
@@ -139,8 +139,8 @@ function settleFailed(
   const carriesFailure = stream.hasReportedFailure && apiFormatOf(query.endpoint).lastEvent === null
   if (held && carriesFailure && !gate.isClosed) void call.push(held)
   call.settle({ kind: 'notShareable', failure: reported }, stream.hasReportedFailure ? undefined : reported)
-  // Nothing was delivered while the gate is closed, so a fallback model may be called.
-  if (!gate.isClosed) recorder.finishFailed(reported, { usage })
+  // The client may still get the response of a fallback model.
+  if (!gate.isUndelivered) recorder.finishFailed(reported, { usage })
 }
 
 /** Returns the arguments that settle a call whose response the hook rejects. Readers of a part of it receive the failure, too. */
@@ -237,8 +237,10 @@ async function settleInterrupted(
     failure instanceof ProxyError
       ? failure
       : brokenResponseError(provider.name, 'broke off its answer', undefined, failure)
+  const isReplaceable =
+    gate.isUndelivered && reported instanceof UpstreamFailure && !(failure instanceof ClientDisconnected)
+  // The client may still get the response of a fallback model.
+  if (isReplaceable) Object.assign(reported, { usage })
   call.settle({ kind: 'notShareable', failure: reported }, reported)
-  // Nothing was delivered while the gate is closed, so a fallback model may be called.
-  if (gate.isClosed && reported instanceof UpstreamFailure && !(failure instanceof ClientDisconnected)) return
-  recorder.finishFailed(failure instanceof ClientDisconnected ? failure : reported, { usage })
+  if (!isReplaceable) recorder.finishFailed(failure instanceof ClientDisconnected ? failure : reported, { usage })
 }

@@ -2,7 +2,9 @@
 import { createError } from '../../../errors/errors.ts'
 import type { MemoryReservation } from '../../../event-loop/stream-memory.ts'
 import type { EventChunk } from '../../../formats/sse/event-chunk.ts'
+import type { CallFailure } from '../../coalescing/shared-call.ts'
 import type { LeaderContext, PipelineServices } from '../../context/request-context.ts'
+import type { StreamHold } from '../../response/stream-hold.ts'
 
 /** Equal to the bytes that a shared call retains for late subscribers. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024
@@ -13,18 +15,27 @@ export class StreamGate {
   readonly #reservation: MemoryReservation | null = null
   #chunks: EventChunk[] = []
   #bytes = 0
-  /** Whether events are held: nothing of the stream was delivered. */
+  readonly #hold: Pick<StreamHold, 'isHolding'> | null
+  /** Whether events are held for all subscribers. */
   isClosed: boolean
 
+  /** `hold` is the leader's own hold; null if its client gets events as they arrive. */
   constructor(
     { call, check }: Pick<LeaderContext, 'call' | 'check'>,
     { sharedCalls: { memory } }: Pick<PipelineServices, 'sharedCalls'>,
+    hold: Pick<StreamHold, 'isHolding'> | null = null,
   ) {
     this.#call = call
+    this.#hold = hold
     this.#memory = memory
     this.isClosed = check?.holdsStreams ?? false
     if (this.isClosed) this.#reservation = memory.reserve({})
     else call.startStream()
+  }
+
+  /** Whether nothing was delivered to the leader's client, so that a fallback may be called. */
+  get isUndelivered(): boolean {
+    return this.isClosed || (this.#hold?.isHolding ?? false)
   }
 
   /** Adds events. Resolves when the writer may continue. Throws if the limit or the memory does not allow to hold them. */
@@ -35,6 +46,15 @@ export class StreamGate {
     if (this.#memory.isFull) throw createError('tooManyUnreadStreams')
     this.#reservation?.add(chunk.heldBytes)
     this.#chunks.push(chunk)
+  }
+
+  /** Resolves to null when events are forwarded, or to the failure of the call if it settled before. */
+  async waitUntilOpen(): Promise<CallFailure | null> {
+    const { started, signal, settled } = this.#call
+    if (!this.isClosed || (await started) === 'stream') return null
+    if (signal.aborted) return signal.reason
+    const settlement = await settled
+    return (settlement.kind === 'notShareable' && settlement.failure) || createError('upstreamInterrupted')
   }
 
   /** Opens the gate. Resolves when all held events are forwarded. */

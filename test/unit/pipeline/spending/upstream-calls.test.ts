@@ -96,6 +96,15 @@ test('usage that the provider reported before it failed is charged instead of th
   expect(charged).toEqual([[[7, undefined]], [[0, 'provider_silent']]])
 })
 
+test('usage that was estimated from the response of a silent provider is charged', () => {
+  const estimate = { reason: 'provider_silent', doubtfulUsd: 1, doubtfulTokens: 1 } as const
+  const calls = new UpstreamCalls({})
+  calls.begin('m', () => NO_USAGE)
+  const usage = { ...NO_USAGE, completionTokens: 9, estimate }
+  calls.recordFailure(Object.assign(responseTimeoutError('p', 'next token', 1), { usage }))
+  expect(calls.failedCalls).toEqual([{ model: 'm', usage }])
+})
+
 test('a call whose usage is known is not charged again', () => {
   const calls = new UpstreamCalls({})
   calls.begin('m', () => NO_USAGE)
