@@ -19,7 +19,7 @@ interface Module {
 
 /** From top to bottom. */
 const MODULES: readonly Module[] = [
-  { name: 'process', maxLines: 2_650 },
+  { name: 'process', maxLines: 2_800 },
   { name: 'dashboard', maxLines: 8_210 },
   { name: 'admin', maxLines: 5_350 },
   { name: 'http', maxLines: 1_950 },
@@ -51,7 +51,7 @@ const MODULES: readonly Module[] = [
   { name: 'admission', maxLines: 1_650 },
   { name: 'cache', maxLines: 9_950 },
   { name: 'hooks', maxLines: 300 },
-  { name: 'providers', maxLines: 9_700 },
+  { name: 'providers', maxLines: 9_950 },
   { name: 'catalogue', maxLines: 950 },
   { name: 'formats', maxLines: 10_150 },
   { name: 'telemetry', maxLines: 2_100 },

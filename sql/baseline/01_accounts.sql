@@ -247,6 +247,14 @@ comment on column vendors.price_sources is 'Its names in the published price tab
 comment on column vendors.place is 'The order of preference where two vendors have a native model of the same name.';
 comment on column vendors.source is 'operator: set by the operator, and not overwritten by seeds; seed: a row of this release.';
 
+-- Deployed with sql/functions; the trigger needs it now.
+create function record_vendor_changes() returns trigger
+language plpgsql
+as 'begin return case tg_op when ''DELETE'' then old else new end; end';
+
+create trigger vendor_changed before insert or update or delete on vendors
+    for each row execute function record_vendor_changes();
+
 create table vendor_keys (
     vendor text primary key
         references vendors (name) on delete cascade,

@@ -1,5 +1,7 @@
 -- Vendors for which projects can have keys of their own. A vendor with a known format needs only a row here; its models and their prices,
 -- if known, are rows of models. A row names the columns that differ from their defaults. The order of the rows is their preference.
+select set_config('proxy_caller.seeds', 'on', true);
+
 create temporary table seeded_vendors (like vendors including defaults);
 alter table seeded_vendors alter source set default 'seed';
 alter table seeded_vendors alter place drop default;
@@ -196,3 +198,4 @@ set title = excluded.title,
 where vendors.source = 'seed';
 
 drop table seeded_vendors;
+select set_config('proxy_caller.seeds', 'off', true);

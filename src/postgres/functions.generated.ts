@@ -368,6 +368,8 @@ export const SQL_FUNCTIONS = {
   remove_spend_alert: { takes: { project: 'text', of_alert: 'bigint' }, gives: 'void' },
   /** Removes the tag user_id of an end user from a project's sums by tag, and from those of all projects together, and returns how many sums had it. The amounts stay. */
   remove_user_from_sums: { takes: { of_project: 'bigint', of_user: 'text' }, gives: 'integer' },
+  /** Removes a vendor, and with_keys its keys, too; no process uses it after a few seconds. Requires an administrator. Raises on an unknown vendor, and on one with keys unless they are removed, too. */
+  remove_vendor: { takes: { vendor: 'text', with_keys: 'boolean' }, gives: 'void' },
   /** Withdraws the verdict on a pair of questions: from the next request on, the policy decides again. Raises on an unknown project or verdict. */
   remove_verdict: { takes: { project: 'text', verdict_id: 'text' }, gives: 'void' },
   /** Removes a webhook with its pending deliveries. Requires an owner. */
@@ -444,6 +446,10 @@ export const SQL_FUNCTIONS = {
   set_spend_alert: { takes: { project: 'text', of_amount: 'numeric', to_recipients: 'text[]', with_prefix: 'text=', of_alert: 'bigint=' }, gives: 'bigint' },
   /** Makes a user an administrator (owner) or an ordinary user (reader). Requires an administrator; the last administrator who can log in cannot be demoted. */
   set_user_role: { takes: { of_user: 'bigint', user_role: 'text' }, gives: 'void' },
+  /** Adds a vendor, or changes the given columns of one; every process uses it within seconds. Requires an administrator. Raises on an unknown column and on a value that does not fit. */
+  set_vendor: { takes: { vendor: 'text', columns: 'jsonb' }, gives: 'void' },
+  /** Stores the key of the installation for a vendor, encrypted by the proxy, in place of an earlier one. Requires an administrator. Raises on an unknown vendor. Null: sealed, last_four (the key is deleted). */
+  set_vendor_key: { takes: { vendor: 'text', sealed: 'bytea?', last_four: 'text?' }, gives: 'void' },
   /** model_name_warnings() of the models in a project's settings, or in one of them: aliases, fallbacks, semantic_judge_model, allowed_models, and those with timeouts. Null: setting (all), result (there is no project that the current user may see). */
   setting_warnings: { reads: true, takes: { of_project: 'bigint', setting: 'text=' }, gives: 'text[]?' },
   /** Corrects what reserve_judgement() reserved. If the judge gave a verdict, stores it under its source (judge or review) and removes the pair from the queue. Hashes in hex. Null: verdict (there is none), similarity (of no use for calibration), difference (nothing prevented proof), queued_id (the pair was not queued). */
@@ -508,6 +514,8 @@ export const SQL_FUNCTIONS = {
   usage_shares: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', share_by: 'text', of_model: 'text?', of_key: 'bigint?', of_key_type: 'text?' }, gives: { name: 'text', requests: 'bigint', hits: 'bigint', failed: 'bigint', tokens: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
   /** Usage of requests that have all of these tags ({}: any tags), of one model and key, or of any, of some or all projects that the current user may see, divided as in usage_in_range(): rows to be added up, some of which are negative, to move usage between buckets. cut: projects, or models, from choose_usage_sums(): all projects together, by type of key, as in key_type_id(), without project. Null: of_model, of_key (any). */
   usage_with_tags: { reads: true, takes: { of_projects: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', of_tags: 'jsonb', of_model: 'text?', of_key: 'bigint?', width: 'text', zone: 'text', cut: 'text' }, gives: { bucket_start: 'timestamptz', project_id: 'bigint', tags: 'jsonb', key_id: 'bigint', endpoint: 'text', model: 'text', requests: 'bigint', hits: 'bigint', failed: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
+  /** The columns of a vendor that an operator sets, with their types and meanings. */
+  vendor_columns: { reads: true, takes: {}, gives: { name: 'text', type: 'text', meaning: 'text' } },
   /** Projects that the current user may see: all for an administrator, else the user's memberships. Row-level security relies on it. */
   visible_projects: { reads: true, takes: {}, gives: { visible_projects: 'bigint' } },
 } as const

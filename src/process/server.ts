@@ -17,6 +17,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map<string, ()
   ['create-key', () => import('./commands/create-key.ts')],
   ['create-admin', () => import('./commands/create-admin.ts')],
   ['set-provider-key', () => import('./commands/set-provider-key.ts')],
+  ['set-vendor', () => import('./commands/set-vendor.ts')],
   ['reseal', () => import('./commands/reseal.ts')],
   ['catalogue:sync', () => import('./commands/sync-catalogue.ts')],
   ['report', () => import('./commands/report.ts')],
@@ -36,6 +37,8 @@ const HELP = `Usage: model-proxy                                    starts the p
                                                       --promote: makes an existing user an administrator;
                                                       --password-stdin: sets the password from standard input
        model-proxy set-provider-key PROJECT PROVIDER  stores the provider key from standard input
+       model-proxy set-vendor NAME [COLUMN=VALUE ...] [--key -]
+                                                      adds or changes a vendor; see set-vendor --help
        model-proxy reseal                             re-encrypts all stored secrets and contents with a new
                                                       ENCRYPTION_KEY
        model-proxy catalogue:sync [--dry-run]         updates the aggregator's models and prices

@@ -611,6 +611,39 @@ describe.skipIf(!psqlPath)(title, () => {
         ['purge-cache', { project: 'nobody' }, /project "nobody" does not exist/],
         ['purge-cache', {}, /project is missing/],
         ['usage', { project: 'nobody' }, /project "nobody" does not exist/],
+        ['set-vendor', {}, /vendor is missing/],
+        ['set-vendor', { vendor: 'acme' }, /vendor "acme" does not exist; vendors are: openai, .*Give base_url to add/],
+        [
+          'set-vendor',
+          { vendor: 'acme', base_url: 'ftp://acme.example' },
+          /"ftp:\/\/acme.example" is not valid for base_url/,
+        ],
+        ['set-vendor', { vendor: 'acme', base_url: 'http://10.0.0.1' }, /set allows_private_address to true/],
+        [
+          'set-vendor',
+          { vendor: 'groq', base_url: 'http://groq.example' },
+          /base_url "http:.* set allows_private_address/,
+        ],
+        ['set-vendor', { vendor: 'Acme', base_url: 'https://acme.example' }, /vendor name "Acme" is not valid/],
+        ['set-vendor', { vendor: 'sandbox', base_url: 'https://acme.example' }, /vendor name "sandbox" is not valid/],
+        ['set-vendor', { vendor: 'groq', columns: '{"colour": "red"}' }, /no column "colour"; columns are: accepts_/],
+        ['set-vendor', { vendor: 'groq', columns: '{"source": "seed"}' }, /no column "source"/],
+        ['set-vendor', { vendor: 'groq', columns: '[]' }, /must be a JSON object/],
+        ['set-vendor', { vendor: 'groq', columns: 'x' }, /invalid input syntax for type json/],
+        [
+          'set-vendor',
+          { vendor: 'groq', columns: '{"endpoints": "talk"}' },
+          /is not valid for endpoints: The endpoints/,
+        ],
+        [
+          'set-vendor',
+          { vendor: 'groq', columns: '{"model_names": "("}' },
+          /vendor "groq" are not valid: invalid regular/,
+        ],
+        ['set-vendor', { vendor: 'groq', columns: '{"makes_models": "perhaps"}' }, /not valid: invalid input syntax/],
+        ['set-vendor', { vendor: 'groq', columns: '{"headers": null}' }, /null is not valid for headers/],
+        ['remove-vendor', { vendor: 'nobody' }, /vendor "nobody" does not exist; vendors are: openai/],
+        ['remove-vendor', {}, /vendor is missing/],
         ['usage', { project, month: '2026-13' }, /month "2026-13" is not valid: write it as 2026-10/],
         ['usage', {}, /project is missing/],
       ]
@@ -618,6 +651,63 @@ describe.skipIf(!psqlPath)(title, () => {
 
       expect(await everything()).toEqual(before)
     }, 60_000)
+
+    test('vendors are added, changed, listed and removed, and no seed overwrites a change', async () => {
+      const listed = async (vendor: string) =>
+        (await succeed('list-vendors', {})).split('\n').find(line => line.startsWith(`${vendor}|`))
+      const columns = JSON.stringify({ endpoints: ['chat', 'embeddings'], model_names: '^nova-', key_location: 'none' })
+      expect(await succeed('set-vendor', { vendor: 'acme', base_url: 'https://acme.example/v1', columns })).toBe('')
+      expect(await listed('acme')).toBe('acme|https://acme.example/v1|openai|none|operator|0|')
+      // Text stands for lists and objects, and an empty one for none.
+      const texts = { endpoints: 'chat, messages', query_parameters: '{"v":"2"}', model_names: '', place: '7' }
+      await succeed('set-vendor', { vendor: 'acme', columns: JSON.stringify(texts) })
+      const { rows } = await sql`select endpoints, query_parameters, model_names, place, base_url from vendors
+        where name = 'acme'`.execute(queriesOf(backend.database))
+      expect(rows).toEqual([
+        {
+          endpoints: ['chat', 'messages'],
+          query_parameters: { v: '2' },
+          model_names: null,
+          place: 7,
+          base_url: 'https://acme.example/v1',
+        },
+      ])
+
+      expect(await listed('groq')).toBe('groq|https://api.groq.com/openai/v1|openai|bearer|seed|0|')
+      await sql`update vendors set base_url = 'https://groq.example' where name = 'groq'`.execute(
+        queriesOf(backend.database),
+      )
+      await backend.database.runScript(
+        `set search_path = model_proxy, public; ${await Bun.file(`${scriptsFolder}../sql/seed/005_vendors.sql`).text()}`,
+      )
+      expect(await listed('groq')).toBe('groq|https://groq.example|openai|bearer|operator|0|')
+      expect(await listed('xai')).toContain('|seed|')
+
+      const project = await newProject()
+      await sql`select store_provider_key(find_project(${project}), 'acme', '\\x01', 'abcd', 'default', 1)`.execute(
+        queriesOf(backend.database),
+      )
+      expectOneLine(
+        await run('remove-vendor', { vendor: 'acme' }),
+        /has keys \(of 1 projects, none of the installation\)/,
+      )
+      expect(await succeed('remove-vendor', { vendor: 'acme', keys: 'remove' })).toBe('')
+      expect(await listed('acme')).toBeUndefined()
+      const { rows: audited } = await sql`select action, target, details -> 'columns' as columns from audit_log
+        where action like 'vendor.%' or target = 'acme' order by id`.execute(queriesOf(backend.database))
+      expect(audited).toEqual([
+        { action: 'vendor.set', target: 'acme', columns: null },
+        {
+          action: 'vendor.set',
+          target: 'acme',
+          columns: ['endpoints', 'model_names', 'place', 'query_parameters'],
+        },
+        { action: 'vendor.set', target: 'groq', columns: ['base_url', 'source'] },
+        { action: 'provider_key.stored', target: 'acme', columns: null },
+        { action: 'provider_key.deleted', target: 'acme', columns: null },
+        { action: 'vendor.removed', target: 'acme', columns: null },
+      ])
+    })
 
     test('create-admin prints a token that sets a password, and create-admin-key a key that works', async () => {
       const email = `Ada.${crypto.randomUUID()}@example.org`

@@ -5,11 +5,7 @@ import { DEFAULT_KEY_NAME } from '../../postgres/stored-objects.ts'
 import { readEncryptionKeys } from '../../providers/keys/encryption-key.ts'
 import { createVault } from '../../providers/keys/vault.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
-
-/** The maximum length of a provider key. */
-const MAX_LENGTH = 1_024
-/** The last four characters of a shorter key are not shown, because they would reveal too much. */
-const MIN_LENGTH_TO_SHOW = 12
+import { readSecret } from './read-secret.ts'
 
 export async function run([
   project,
@@ -22,18 +18,11 @@ export async function run([
     throw new Error('usage: printf %s "$SECRET" | scripts/set-provider-key.sh PROJECT PROVIDER [NAME [WEIGHT]]')
   if (weight !== undefined && !/^[1-9]\d{0,3}$/.test(weight))
     throw new Error(`weight ${JSON.stringify(weight)} is not valid: it must be a whole number from 1 to 1000`)
-  const secret = (await Bun.stdin.text()).trim()
-  if (secret === '') throw new Error('the key is missing: pass it on standard input')
-  if (!/^[\x21-\x7e]+$/.test(secret) || secret.length > MAX_LENGTH)
-    throw new Error(
-      `the key on standard input is not valid: it must be one word of up to ${MAX_LENGTH} printable ASCII characters`,
-    )
-
+  const { secret, lastFour } = await readSecret()
   const config = readConfig()
   await withOperatorDatabase(config, async database => {
     const projectId = await callFunction(database, 'find_project', { project })
     const sealed = await createVault(() => readEncryptionKeys(config)).seal(secret, { projectId, provider })
-    const lastFour = secret.length < MIN_LENGTH_TO_SHOW ? '****' : secret.slice(-4)
     await callFunction(database, 'store_provider_key', {
       owner_id: projectId,
       provider,
