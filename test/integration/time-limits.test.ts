@@ -192,12 +192,12 @@ describeOnce('time limits', backend => {
     expect([callsOf(prompt, SLOW), callsOf(prompt, 'openai/gpt-4.1-mini')]).toEqual([1, 1])
   })
 
-  test('a timeout is charged as an estimate beside the fallback’s cost', async () => {
+  test.each(ENDPOINTS)('%s: a timeout is charged as an estimate beside the fallback’s cost', async endpoint => {
     const settings = { ...withFallback, first_token_timeout_ms: `${LIMIT_MS}`, cache_mode: 'off' }
     const { project, key } = await createProject(settings)
     const usage = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12, cost: 0.5 }
     upstreams.aggregator.scriptOnce(repeat(ROLE, ': processing\n\n'), { ...HEALTHY, usage })
-    expect(await send(key, promptFor(HEALTHY), {})).toMatchObject({ text: 'Healthy' })
+    expect(await send(key, promptFor(HEALTHY), { endpoint })).toMatchObject({ text: 'Healthy' })
     await proxy.settle()
     const [record] = await proxy.query<{ cost_usd: string; cost_estimated: string | null; attempts: number }>(
       `select cost_usd, cost_estimated, attempts from usage_records r join projects p on p.id = r.project_id where p.name = '${project}'`,

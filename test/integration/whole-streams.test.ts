@@ -180,6 +180,7 @@ describeOnce('whole streams', backend => {
     const half = () => promptFor(FAILURES['a missing end'] as Scenario)
     expect(await send(half(), { as: liveKey })).toMatchObject({ text: 'Half', end: 'error' })
     expect(await send(half(), { as: liveKey, header: 'whole' })).toMatchObject({ text: 'Healthy' })
+    expect(await send(half())).toMatchObject({ text: 'Healthy' })
     expect(await send(half(), { header: 'live' })).toMatchObject({ text: 'Half', end: 'error' })
     const { status, body } = await send(half(), { header: 'half' })
     expect([status, JSON.parse(body).error.param]).toEqual([400, 'X-Proxy-Stream'])
