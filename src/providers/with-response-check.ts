@@ -72,8 +72,6 @@ async function checkStream(
   }
   if (hasOutput) return { ...response, stream }
   const analysis = stream.analyze()
-  // A translated stream reports the timeout as the provider's failure.
-  if (timer.hasExpired) throw attachUsage(timer.signal.reason, analysis.usage)
   if (analysis.failure) stream.cancel(analysis.failure.message)
   return throwIfFailed({ ...response, stream }, analysis)
 }
