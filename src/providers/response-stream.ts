@@ -156,6 +156,11 @@ export class ResponseStream {
     return this.assembler.hasFailed && !this.#hasStray
   }
 
+  /** Whether the provider exceeded a time limit. A translated stream then ends with an event of this failure. */
+  get hasTimedOut(): boolean {
+    return this.#timer?.hasExpired ?? false
+  }
+
   /** The characters of the response that are held in memory. */
   get bufferedChars(): number {
     return this.assembler.meter.bufferedChars + (this.#source?.bufferedChars ?? 0)

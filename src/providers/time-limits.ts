@@ -23,6 +23,8 @@ export interface TokenLimit {
   /** Waits for the provider. `reading` must reject once the limit is exceeded. */
   wait<T>(reading: Promise<T>): Promise<T>
   recordToken(): void
+  /** Whether the limit was exceeded. */
+  readonly hasExpired: boolean
   /** Must be called after the last wait. */
   close(): void
 }

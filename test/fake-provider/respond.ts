@@ -92,6 +92,8 @@ async function sendAnswer(exchange: Exchange, scenario: AnswerScenario): Promise
   }
   response.writeHead(200, { ...STREAM_HEADERS, ...scenario.headers })
   const parts = writeEvents(exchange, scenario)
+  const { malformedEventAt: at } = scenario
+  if (at !== undefined) parts.splice(at, 0, 'data: {"id":"chatcmpl-broken","choi\n\n')
   if (scenario.withoutDone !== true && !isResponses(request)) parts.push('data: [DONE]\n\n')
   const billShare = bill(exchange, scenario)
   await sendParts(response, parts, scenario.chunkPauseMs, written => billShare(written / parts.length))

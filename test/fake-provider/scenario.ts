@@ -50,6 +50,8 @@ export interface AnswerScenario extends Timing, Thinking {
   gzip?: boolean
   /** The stream ends after its last chunk, without `[DONE]`. */
   withoutDone?: boolean
+  /** The position in the stream at which an event that is invalid JSON is inserted. */
+  malformedEventAt?: number
 }
 
 /** An error before any part of a response, in the vendor's envelope. */

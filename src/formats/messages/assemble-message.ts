@@ -46,11 +46,12 @@ export class MessageAssembler implements StreamAssembler {
     this.#open.clear()
   }
 
-  push(data: string, name?: string | null): undefined {
+  push(data: string, name?: string | null): null | undefined {
     if (this.#sawEnd) return
     this.meter.countEvent(data)
     const event = this.#reader.read(data, name)
     if (event) this.add(event)
+    return this.#reader.isMalformed ? null : undefined
   }
 
   /** Adds a parsed event. The event becomes part of the message: do not change it afterwards. */

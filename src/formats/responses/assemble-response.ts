@@ -56,10 +56,10 @@ class ResponseAssembler implements StreamAssembler {
     for (const [index, item] of this.#items) this.#items.set(index, withoutText(item))
   }
 
-  push(data: string, name?: string | null): undefined {
+  push(data: string, name?: string | null): null | undefined {
     if (this.#body !== null) return
     const event = this.#reader.read(data, name)
-    if (!event) return
+    if (!event) return this.#reader.isMalformed ? null : undefined
     this.#onEvent?.(event)
     if (event.type === 'response.output_item.done' || typeof event.delta === 'string') this.meter.countEvent(data)
     this.#add(event)

@@ -11,11 +11,14 @@ export class ChunkReader {
   isErrorVisible = false
   /** Whether `[DONE]` has come. */
   isDone = false
+  /** Whether the last event cannot be read. Clients must not get it. */
+  isMalformed = false
   #flaw: IncompleteReason | null = null
 
   /** Returns the chunk of an event; null for an event without one. */
   read(data: string, event?: string | null): JsonObject | null {
     const frame = parseStreamFrame(data, event)
+    this.isMalformed = frame.kind === 'malformed'
     if (frame.kind === 'chunk') return frame.chunk
     if (frame.kind === 'done') this.isDone = true
     else if (frame.kind === 'error') this.addError(frame.error)

@@ -99,6 +99,7 @@ async function settleStream(
   const usage = await resolveStreamUsage(context, stream, analysis, end, stages)
   if (analysis.failure) {
     const failure = failedResponseError(analysis.failure, analysis.completeness, analysis.usage)
+    if (stream.hasTimedOut) failure.failureKind = 'idle_timeout'
     return settleFailed(context, stream, { failure, usage, gate, held })
   }
   const isStorable = analysis.completeness === 'whole' && upstream.isStorable()
