@@ -19,13 +19,13 @@ interface Module {
 
 /** From top to bottom. */
 const MODULES: readonly Module[] = [
-  { name: 'process', maxLines: 2_800 },
-  { name: 'dashboard', maxLines: 8_210 },
-  { name: 'admin', maxLines: 5_350 },
-  { name: 'http', maxLines: 1_950 },
+  { name: 'process', maxLines: 3_100 },
+  { name: 'dashboard', maxLines: 8_500 },
+  { name: 'admin', maxLines: 5_500 },
+  { name: 'http', maxLines: 2_200 },
   {
     name: 'pipeline',
-    maxLines: 12_400,
+    maxLines: 12_800,
     order: [
       'pipeline.ts',
       'endpoints',
@@ -51,15 +51,15 @@ const MODULES: readonly Module[] = [
   { name: 'admission', maxLines: 1_650 },
   { name: 'cache', maxLines: 9_950 },
   { name: 'hooks', maxLines: 300 },
-  { name: 'providers', maxLines: 9_950 },
-  { name: 'catalogue', maxLines: 950 },
-  { name: 'formats', maxLines: 10_150 },
+  { name: 'providers', maxLines: 10_600 },
+  { name: 'catalogue', maxLines: 1_000 },
+  { name: 'formats', maxLines: 11_000 },
   { name: 'telemetry', maxLines: 2_100 },
   { name: 'config', maxLines: 900 },
   { name: 'stores', maxLines: 2_150 },
-  { name: 'postgres', maxLines: 7_500 },
+  { name: 'postgres', maxLines: 7_800 },
   { name: 'event-loop', maxLines: 1_300 },
-  { name: 'errors', maxLines: 1_000 },
+  { name: 'errors', maxLines: 1_050 },
 ]
 
 interface ForbiddenImports {

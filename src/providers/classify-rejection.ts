@@ -7,9 +7,11 @@ import { readProviderError } from '../formats/errors/provider-error.ts'
 import { classify403 } from './classify-403.ts'
 import { isTemporaryStatus, UpstreamFailure } from './upstream-failure.ts'
 
-/** An upstream's error response: its own status, and its body in the client's format. */
-export interface UpstreamRejection {
+/** An upstream's error response, as the client gets it. */
+interface UpstreamRejection {
   status: number
+  /** The upstream's status, if the client gets another. */
+  upstreamStatus?: number
   body: Uint8Array | string
 }
 
@@ -33,9 +35,11 @@ const ABOUT_MODEL_OR_ACCOUNT = new RegExp(
 const ABOUT_OBJECT =
   /\b(?:files?|responses?|items?|conversations?|containers?|vector[ _]stores?|threads?|assistants?|batch(?:es)?|prompts?|cached content)\b/i
 
-/** Whether a fallback may help after this failure. */
-export function canFallBackAfter(failure: UpstreamFailure | UpstreamRejection): boolean {
-  if (!(failure instanceof UpstreamFailure)) return isAboutOtherThanRequest(failure.status, decode(failure.body))
+/** Whether a fallback may help. The proxy's own errors, and a client that disconnected, end the request. */
+export function canFallBackAfter(failure: Error | UpstreamRejection): boolean {
+  if (!(failure instanceof Error))
+    return isAboutOtherThanRequest(failure.upstreamStatus ?? failure.status, decode(failure.body))
+  if (!(failure instanceof UpstreamFailure)) return false
   if (failure.kind !== 'reported') return true
   const { status, message, code, type } = failure
   return isAboutOtherThanRequest(status, { error: { message, code, type } })

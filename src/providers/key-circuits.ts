@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache'
 import { nowMs } from '../event-loop/clock.ts'
 import { asString } from '../formats/json/canonical.ts'
 import type { BreakerOutcome, CircuitBreaker } from './circuit-breaker.ts'
-import { MAX_RETRY_WAIT_MS, readRetryAfter } from './retry-after.ts'
+import { readRetryAfter } from './retry-after.ts'
 import type { PassThroughRequest, Provider, UpstreamRequest, UpstreamResponse } from './upstream.ts'
 import {
   circuitOpenError,
@@ -28,6 +28,8 @@ const MAX_NAME_CHARS = 256
 const SEVERAL_MODELS = 3
 /** With a fallback, a trial is due at the latest after this time. */
 const MAX_OPEN_WITH_FALLBACK_MS = 15_000
+/** A model does not rest for a shorter wait: most limits apply to a sliding minute, so that a smaller request may succeed before. */
+const MIN_REST_MS = 30_000
 /** The upper bound on the rest of a model whose rate limit is reached. */
 const MAX_REST_MS = 3_600_000
 
@@ -154,7 +156,7 @@ export class KeyCircuits {
   /** Providers limit the rate of each model, so the key's other models are still called. */
   #rest(model: string, response: UpstreamResponse): void {
     const restMs = Math.min(MAX_REST_MS, readRetryAfter(response, nowMs()) ?? 0)
-    if (restMs > MAX_RETRY_WAIT_MS) this.#stateOf(model).restsUntilMs = performance.now() + restMs
+    if (restMs > MIN_REST_MS) this.#stateOf(model).restsUntilMs = performance.now() + restMs
   }
 
   get #openModels(): string[] {

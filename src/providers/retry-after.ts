@@ -1,6 +1,6 @@
 /** Reads how long a provider asks to wait: from Retry-After, or from the headers about its rate limits. */
 
-/** The upper bound on a wait before a retry. A longer wait is left to the client, and the model rests meanwhile. */
+/** The upper bound on a wait before a retry. A longer wait is left to the client. */
 export const MAX_RETRY_WAIT_MS = 5_000
 
 interface Response {

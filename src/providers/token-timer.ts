@@ -12,6 +12,8 @@ export class TokenTimer implements TokenLimit {
   readonly #timer = createWaitTimer(() => this.#expire())
   #hasToken = false
   #waitedMs = 0
+  /** Whether a limit was exceeded. */
+  hasExpired = false
 
   /** The lower one of the request's limit and the process's applies. `signal` aborts the request. */
   constructor(
@@ -64,6 +66,7 @@ export class TokenTimer implements TokenLimit {
   #expire(): void {
     const { limitMs, isOfRequest } = this.#limit()
     const awaited = this.#hasToken ? 'next token' : 'first token'
+    this.hasExpired = true
     this.#attempt.abort(responseTimeoutError(this.#provider, awaited, limitMs, isOfRequest))
   }
 }

@@ -156,6 +156,14 @@ describeOnce('identical requests in flight', backend => {
     expect(await countedRequests()).toBe(0)
   })
 
+  test('an error about the request is the same for all, after one call', async () => {
+    respondOnceAdmitted(20, { kind: 'error', status: 400, ...JOINED })
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(proxy, key, question('Wrong?'))))
+    expect(new Set(answers.map(answer => answer.status))).toEqual(new Set([400]))
+    expect(upstream.requests).toHaveLength(1)
+    expect(await countedRequests()).toBe(0)
+  })
+
   test('followers get their response although the leader’s client leaves', async () => {
     upstream.script({ kind: 'answer', content: 'still here', firstByteDelayMs: 3_000 })
     const before = await countAdmitted()

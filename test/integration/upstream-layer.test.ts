@@ -526,6 +526,78 @@ describeOnce('the upstream layer', backend => {
       expect(upstreams.openai.requests).toHaveLength(2)
     })
 
+    describe('beside an open circuit', () => {
+      beforeEach(async () => {
+        await start({ UPSTREAM_MAX_RETRIES: '0', UPSTREAM_CIRCUIT_FAILURES: '2', UPSTREAM_CIRCUIT_OPEN_MS: '5000' })
+        await storeKey(stores, project, 'openai', 'sk-own')
+        await storeKey(stores, project, 'groq', 'sk-own')
+        await fallBackTo('llama-3.1-8b-instant')
+        upstreams.openai.script({ kind: 'error', status: 500 })
+        for (let i = 0; i < 2; i++) {
+          await ask(proxy, key, wanted())
+          if (i === 0) letPass(2_600)
+        }
+        expect(upstreams.openai.requests).toHaveLength(2)
+      })
+      const countTrials = () => upstreams.openai.requests.length - 2
+      const readRecords = async () => (await readAccounts()).records.map(({ provider, status }) => [provider, status])
+
+      test('a trial is sent while the fallback responds, even if the provider is silent', async () => {
+        upstreams.openai.script({ kind: 'hang', after: 'nothing' })
+        letPass(5_000)
+        for (let i = 0; i < 5; i++) expect(whoAnswered(await ask(proxy, key, wanted()))[1]).toBe('groq')
+        await waitUntil('a trial is sent', () => countTrials() === 1)
+        expect(upstreams.groq.requests).toHaveLength(7)
+      })
+
+      test.each([false, true])('a successful trial closes the circuit, and has a record (stream: %s)', async stream => {
+        upstreams.openai.script({ kind: 'answer', content: 'It works again.' })
+        letPass(5_000)
+        expect((await ask(proxy, key, wanted({ stream }))).headers.get('x-proxy-provider')).toBe('groq')
+        await waitUntil('the trial has succeeded', async () => {
+          const answer = await ask(proxy, key, wanted({ stream }))
+          return answer.headers.get('x-proxy-provider') === 'openai'
+        })
+        const { counted } = await readAccounts()
+        const records = await readRecords()
+        // The trial is recorded beside the requests, and does not count.
+        expect(records.filter(([provider]) => provider === 'openai')).toHaveLength(2)
+        expect(records).toHaveLength((counted ?? 0) + 1)
+      })
+
+      test('a streamed trial is cancelled at its first part', async () => {
+        upstreams.openai.script({ kind: 'hang', after: 4 })
+        letPass(5_000)
+        await ask(proxy, key, wanted({ stream: true }))
+        await waitUntil('the trial is cancelled', () => countTrials() === 1 && upstreams.openai.counts.active === 0)
+        expect(upstreams.openai.counts.aborted).toBe(1)
+      })
+
+      test('trials that fail cost nothing, are not recorded, and come every 15 s at the latest', async () => {
+        for (let i = 0; i < 30; i++) {
+          letPass(5_000)
+          expect((await ask(proxy, key, wanted())).headers.get('x-proxy-provider')).toBe('groq')
+          await waitUntil('the trial has failed', async () => {
+            const response = await get(proxy, '/health')
+            const { upstreams: shown } = (await response.json()) as { upstreams: { openai: { openCircuits: number } } }
+            return shown.openai.openCircuits === 1
+          })
+        }
+        // 5 s, 10 s, then 15 s within 150 s.
+        expect(countTrials()).toBeGreaterThanOrEqual(10)
+        expect(countTrials()).toBeLessThanOrEqual(12)
+        const { counted } = await readAccounts()
+        expect([counted, (await readRecords()).length]).toEqual([32, 32])
+      })
+
+      test('a request that would be stored twice is the trial itself', async () => {
+        letPass(5_000)
+        const answer = await ask(proxy, key, wanted({ store: true }))
+        expect([answer.headers.get('x-proxy-provider'), countTrials()]).toEqual(['groq', 1])
+        expect(upstreams.openai.requests).toHaveLength(3)
+      })
+    })
+
     test('identical requests in flight share one, plain and streamed', async () => {
       await fallBackTo('llama-3.1-8b-instant')
       upstreams.openai.script({ kind: 'error', status: 500, firstByteDelayMs: 30 })
@@ -536,7 +608,7 @@ describeOnce('the upstream layer', backend => {
       )
       expect(new Set(answers.map(answer => answer.status))).toEqual(new Set([200]))
       expect(new Set(answers.map(answer => answer.headers.get('x-proxy-provider')))).toEqual(new Set(['groq']))
-      expect(upstreams.groq.requests).toHaveLength(1)
+      expect([upstreams.openai.requests.length, upstreams.groq.requests.length]).toEqual([1, 1])
       expect(await readAccounts()).toMatchObject({ counted: 40 })
     })
 

@@ -15,7 +15,10 @@ import { MAX_MODEL_LENGTH, type RecordedQuery } from '../request/query.ts'
 import type { ProxyRequest, RouteTarget } from '../request/request.ts'
 import { type CallUsage, MAX_RECORDED_TOKENS, MAX_RECORDED_USD, type ModelUsage } from '../spending/call-usage.ts'
 
-export type RequestMetadata = Pick<ProxyRequest, 'id' | 'arrivedAtMs' | 'signal' | 'trace' | 'isRecorded'> & {
+export type RequestMetadata = Pick<
+  ProxyRequest,
+  'id' | 'arrivedAtMs' | 'signal' | 'trace' | 'isRecorded' | 'isTrial'
+> & {
   target: RouteTarget
 }
 

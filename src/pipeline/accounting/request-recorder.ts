@@ -228,9 +228,11 @@ export class RequestRecorder {
     const { quota, canRecordRejection } = this.#options
     const { request, resolvedKey } = this.#draft
     const query = this.#draft.query ?? describeUnparsedRequest(request)
-    if (!result.isCounted) quota.refund(resolvedKey)
+    if (!result.isCounted && !request.isTrial) quota.refund(resolvedKey)
     const isRejected = !result.isCounted && isRejectedStatus(result.status) && this.attempts.calls === 0
-    request.isRecorded = query !== null && (!isRejected || canRecordRejection(`${resolvedKey.key_id}`))
+    const hasCost = result.usage !== NO_USAGE || this.#calls.failedCalls.length > 0
+    request.isRecorded =
+      query !== null && (request.isTrial ? hasCost : !isRejected || canRecordRejection(`${resolvedKey.key_id}`))
     if (query && request.isRecorded) this.#write(query, result, cause)
     else this.spending?.release()
   }

@@ -31,6 +31,8 @@ export const STREAM_ENDS = {
   delivered: 1,
   /** All events were delivered, and they report a failure. */
   failureDelivered: 2,
+  /** As failureDelivered, and a fallback may help. */
+  providerFailed: 3,
 } as const
 
 export type MessageKind = (typeof MESSAGE_KINDS)[keyof typeof MESSAGE_KINDS]

@@ -85,9 +85,10 @@ const INTERRUPTED: OutgoingMessage = {
  */
 function createLastMessage(settlement: SharedCallResult): OutgoingMessage {
   if (settlement.kind === 'complete') return { kind: MESSAGE_KINDS.complete, payload: encodeEntry(settlement.entry) }
-  const hasFailed = settlement.kind === 'notShareable' && settlement.failure !== null
-  return {
-    kind: MESSAGE_KINDS.notShareable,
-    payload: Uint8Array.of(hasFailed ? STREAM_ENDS.failureDelivered : STREAM_ENDS.delivered),
-  }
+  return { kind: MESSAGE_KINDS.notShareable, payload: Uint8Array.of(streamEndOf(settlement)) }
+}
+
+function streamEndOf(settlement: SharedCallResult): number {
+  if (settlement.kind !== 'notShareable' || settlement.failure === null) return STREAM_ENDS.delivered
+  return settlement.canFallBack ? STREAM_ENDS.providerFailed : STREAM_ENDS.failureDelivered
 }

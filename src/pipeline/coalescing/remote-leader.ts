@@ -97,9 +97,11 @@ export class RemoteLeader {
     this.#isFinished = true
     const { call } = this.#followed
     if (settlement.kind === 'complete' || end === STREAM_ENDS.delivered) call.settle(settlement)
-    else if (end === STREAM_ENDS.failureDelivered)
-      call.settle({ kind: 'notShareable', failure: createError('upstreamInterrupted') })
-    else call.settle(settlement, createError('upstreamInterrupted'))
+    else if (end === STREAM_ENDS.interrupted) call.settle(settlement, createError('upstreamInterrupted'))
+    else {
+      const canFallBack = end === STREAM_ENDS.providerFailed
+      call.settle({ kind: 'notShareable', failure: createError('upstreamInterrupted'), canFallBack })
+    }
   }
 }
 

@@ -12,8 +12,11 @@ export type SharedCallResult =
   | { kind: 'cached'; match: CachedResponseMatch }
   /** A complete response for every subscriber. */
   | { kind: 'complete'; entry: CacheEntry }
-  /** A result that only the leader can use: a failure, also one reported inside the stream, or (null) an incomplete response. */
-  | { kind: 'notShareable'; failure: CallFailure | null }
+  /**
+   * A result that only the leader can use: a failure, also one reported inside the stream, or (null) an incomplete response. `canFallBack` is
+   * set if the provider failed, nothing was delivered, and a fallback may help.
+   */
+  | { kind: 'notShareable'; failure: CallFailure | null; canFallBack?: boolean }
 
 /** The failure for subscribers that cannot retry. */
 export type CallFailure = ProxyError | ClientDisconnected | UpstreamErrorResponse

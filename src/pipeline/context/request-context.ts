@@ -83,6 +83,8 @@ export interface RequestContext<Q extends Query = Query> extends PlannedRequest 
   check: HookCheck | null
   /** Whether another model is called if this one fails. */
   hasFallback?: boolean
+  /** Whether the request is the trial of a model whose circuit is open: see `sendTrial`. */
+  isTrial?: boolean
 }
 
 /** A request that goes to a model and whose response may be cached. */

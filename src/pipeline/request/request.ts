@@ -56,6 +56,8 @@ export interface ProxyRequest {
   trace?: RequestTrace | undefined
   /** Whether the request's record ends its trace and counts it. If not, the HTTP layer does both. */
   isRecorded?: boolean
+  /** Whether the proxy itself sends the request, as a trial of a model. It is not counted, and recorded only if it costs something. */
+  isTrial?: boolean
   /** Memory that the response reserves in the memory budget until its client has read it. */
   responseMemory: MemoryReservation
   /** Registers a callback that runs when the response was sent or the client has disconnected. */

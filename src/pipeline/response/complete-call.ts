@@ -6,6 +6,7 @@ import { computeResponseCost } from '../../catalogue/catalogue.ts'
 import { nowMs } from '../../event-loop/clock.ts'
 import { NO_USAGE, type TokenUsage } from '../../formats/token-usage.ts'
 import type { HookDecision } from '../../hooks/hook.ts'
+import { canFallBackAfter } from '../../providers/classify-rejection.ts'
 import { MAX_PLAIN_RESPONSE_BYTES, readAllBytes } from '../../providers/read-bytes.ts'
 import type { UpstreamResponse } from '../../providers/upstream.ts'
 import { isGenerationId } from '../accounting/openrouter-generation.ts'
@@ -103,7 +104,7 @@ export async function forwardUpstreamError(
   const { status: upstreamStatus, clientStatus: status = upstreamStatus } = upstreamResponse
   const headers = { ...toResponseHeaders(upstreamResponse), ...createMissHeaders(provider.name, 0) }
   const failure = { status, upstreamStatus, headers, body }
-  call.settle({ kind: 'notShareable', failure })
+  call.settle({ kind: 'notShareable', failure, canFallBack: canFallBackAfter(failure) })
   subscriber.leave()
   return { failure }
 }

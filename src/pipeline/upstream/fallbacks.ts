@@ -10,6 +10,7 @@ import type { AttemptResult, PipelineServices, RequestContext } from '../context
 import { changeModel } from '../request/change-model.ts'
 import type { CompletionQuery } from '../request/query.ts'
 import type { ProxyResponse } from '../request/request.ts'
+import { sendTrial } from './send-trial.ts'
 import { executeOperation } from './share-call.ts'
 
 /** Returns the response of the requested model or of the first fallback that succeeds. If none does, reports the requested model's failure. */
@@ -17,12 +18,12 @@ export async function sendWithFallbacks(context: RequestContext, services: Pipel
   const fallbacks = hasFallbacks(context) ? fallbacksOf(context) : []
   const primary = await tryCall({ ...context, hasFallback: fallbacks.length > 0 }, services)
   if ('response' in primary) return primary.response
-  if (canFallBack(primary.failure) && hasFallbacks(context)) {
+  if (canFallBackAfter(primary.failure) && hasFallbacks(context)) {
     context.recorder.recordFailure(primary.failure)
     for (const [index, model] of fallbacks.entries()) {
       const hasFallback = index + 1 < fallbacks.length
-      const fallbackContext = await createFallbackContext({ ...context, hasFallback }, model, services)
-      const result = fallbackContext && (await tryCall(fallbackContext, services))
+      const fallbackContext = await createFallbackContext(context, model, services)
+      const result = fallbackContext && (await tryCall({ ...fallbackContext, hasFallback }, services))
       if (result && 'response' in result) return setModelHeader(result.response, model)
       // The client disconnected during this fallback's call, so the request ends with the fallback's cost.
       if (result?.failure instanceof ClientDisconnected) throw result.failure
@@ -40,15 +41,15 @@ function setModelHeader(response: ProxyResponse, model: string): ProxyResponse {
 
 async function tryCall(context: RequestContext, services: PipelineServices): Promise<AttemptResult> {
   const result = await executeOperation(context, services)
-  if ('failure' in result) context.request.trace?.failCall(result.failure)
+  if (!('failure' in result)) return result
+  const { failure } = result
+  context.request.trace?.failCall(failure)
+  if (hasFallbacks(context) && failure instanceof UpstreamFailure && failure.isTrialDue) {
+    // All followers of a call get its failure, and one trial is enough.
+    failure.isTrialDue = false
+    void sendTrial(context, services)
+  }
   return result
-}
-
-/** Whether a fallback may help. The proxy's own errors, and a client that disconnected, end the request. */
-function canFallBack(failure: CallFailure): boolean {
-  if (failure instanceof UpstreamFailure) return canFallBackAfter(failure)
-  if (failure instanceof Error) return false
-  return canFallBackAfter({ status: failure.upstreamStatus ?? failure.status, body: failure.body })
 }
 
 /** Embeddings have no fallbacks because vectors of another model are useless. Pass-through requests are forwarded unchanged. */

@@ -1,7 +1,7 @@
 /** Follows another request's shared call. The follower gets the same response, live or complete, at no cost. */
 import { isUserScoped } from '../../cache/cache-query.ts'
 import { type CachedResponseMatch, cacheIdOf } from '../../cache/entry.ts'
-import { ClientDisconnected, ProxyError } from '../../errors/errors.ts'
+import { ClientDisconnected, createErrorOptions, ProxyError } from '../../errors/errors.ts'
 import { onAbort, rejectOnDisconnect, TimeoutError, withTimeout } from '../../event-loop/timeouts.ts'
 import { NO_USAGE } from '../../formats/token-usage.ts'
 import { estimatePromptTokens } from '../../formats/tokens/count-tokens.ts'
@@ -36,7 +36,7 @@ export async function followCall(
     }
     const settlement = await wait(call.settled)
     subscriber.leave()
-    if (settlement.kind === 'notShareable') return { failure: settlement.failure }
+    if (settlement.kind === 'notShareable') return { failure: toFailure(settlement) }
     if (!isUsable(settlement, context)) return { failure: null }
     const found = toCachedMatch(settlement, context.cacheQuery?.requestHash ?? '')
     const match = context.check ? await checkCachedResponse(context, found, services) : found
@@ -57,9 +57,15 @@ function limitOf(context: RoutedContext): number {
   return context.query.stream ? firstTokenMs : responseMs
 }
 
-/** Whether a shared call failed because its provider took longer than this request may wait. The request then does not call it again. */
-export function isTooSlow(failure: CallFailure, context: RoutedContext): boolean {
-  return failure instanceof UpstreamFailure && failure.timeoutMs !== null && failure.timeoutMs >= limitOf(context)
+/** Whether a shared call failed because its provider took as long as this request may wait, or longer. */
+export function isTooSlow(failure: UpstreamFailure, context: RoutedContext): boolean {
+  return failure.timeoutMs !== null && failure.timeoutMs >= limitOf(context)
+}
+
+/** Returns the failure. That of a leader in another process is known only as one of the provider. */
+function toFailure({ failure, canFallBack }: Extract<SharedCallResult, { kind: 'notShareable' }>): CallFailure | null {
+  const isRemote = canFallBack && failure instanceof ProxyError && !(failure instanceof UpstreamFailure)
+  return isRemote ? new UpstreamFailure('broken', createErrorOptions('upstreamInterrupted')) : failure
 }
 
 /** Whether this request may use the result. A leader's semantic match is not for followers whose query is scoped to their end user. */

@@ -6,8 +6,14 @@ import type { LookupResult } from '../../cache/lookup.ts'
 import { ClientDisconnected, createError, ProxyError } from '../../errors/errors.ts'
 import { onAbort } from '../../event-loop/timeouts.ts'
 import { yieldBeforeCall } from '../../event-loop/work-scheduler.ts'
+import { canFallBackAfter } from '../../providers/classify-rejection.ts'
 import { PASS_THROUGH_OPERATIONS, type PassThroughTraits } from '../../providers/pass-through-operations.ts'
-import { UpstreamFailure } from '../../providers/upstream-failure.ts'
+import {
+  isTemporary,
+  isTemporaryStatus,
+  UpstreamFailure,
+  type UpstreamFailureKind,
+} from '../../providers/upstream-failure.ts'
 import type { CallFailure, JoinedCall, SharedCallResult, SharedCalls } from '../coalescing/shared-call.ts'
 import { isCachingAllowed, isStreamedLive } from '../context/plan-request.ts'
 import type {
@@ -56,7 +62,7 @@ async function shareCall(context: SharingContext, services: PipelineServices): P
     context.recorder.followedCallScope = joined.isFirst ? 'installation' : 'process'
     const followed = await followCall(context, joined, services)
     if ('response' in followed) return followed
-    if (followed.failure && isTooSlow(followed.failure, context)) return { failure: followed.failure }
+    if (followed.failure && isFinal(followed.failure, context)) return { failure: followed.failure }
     if (followed.failure && !(followed.failure instanceof ClientDisconnected)) failures.push(followed.failure)
   }
   // A request calls the provider unshared if it finds no call to follow, or if the followed calls had no result that it can use.
@@ -64,6 +70,19 @@ async function shareCall(context: SharingContext, services: PipelineServices): P
   if (failure) return { failure }
   const lookup = cacheQuery && (control.lookup ? await services.cache.lookUp(cacheQuery) : lookupSkipped(context))
   return lead(context, services.sharedCalls.startUnshared(isLive), lookup, services)
+}
+
+/** Failures that may be gone at the next call. A provider that is silent or not reachable is not called again for followers. */
+const MAY_BE_GONE: ReadonlySet<UpstreamFailureKind> = new Set(['cut', 'broken', 'empty', 'reported'])
+
+/** Whether a follower fails with the leader's failure: the provider failed, and a fallback is called, or another call would fail as well. */
+function isFinal(failure: CallFailure, context: SharingContext): boolean {
+  const { hasFallback = false } = context
+  if (failure instanceof UpstreamFailure && failure.timeoutMs !== null) return isTooSlow(failure, context)
+  if (failure instanceof UpstreamFailure) return hasFallback || !(MAY_BE_GONE.has(failure.kind) && isTemporary(failure))
+  if (failure instanceof Error) return false
+  const status = failure.upstreamStatus ?? failure.status
+  return hasFallback || status === 429 || !isTemporaryStatus(status)
 }
 
 /** Returns the lookup result; null if another process leads. The call then receives that leader's events. */
@@ -138,7 +157,8 @@ async function lead(
     // Another key may have budget or quota left.
     const isOurs = failure instanceof ProxyError && !(failure instanceof UpstreamFailure)
     const isLeaderOnly = isOurs && LEADER_ONLY_CODES.has(failure.code)
-    call.settle({ kind: 'notShareable', failure: isLeaderOnly ? null : failure })
+    const canFallBack = canFallBackAfter(failure)
+    call.settle({ kind: 'notShareable', failure: isLeaderOnly ? null : failure, canFallBack })
     return { failure }
   }
 }

@@ -2,7 +2,7 @@
 import { apiFormatOf } from '../../../formats/endpoint-formats.ts'
 import { readPlainResponse } from '../../../providers/analyze-response.ts'
 import { replaceLongBody } from '../../../providers/long-body.ts'
-import { isEventStream, type UpstreamResponse } from '../../../providers/upstream.ts'
+import { isEventStream, type Provider, storesResponses, type UpstreamResponse } from '../../../providers/upstream.ts'
 import { failedResponseError } from '../../../providers/upstream-failure.ts'
 import { readCompletionRequest } from '../../context/read-request.ts'
 import type {
@@ -47,6 +47,7 @@ async function callProvider(context: LeaderContext<CompletionQuery>, stages: Pip
   const rejectsUnsupportedTools = resolvedKey.unsupported_tools === 'refuse'
   const addsCacheBreakpoints = resolvedKey.anthropic_cache_marks === 'on'
   const size = () => requestSizeOf(query, { isLenient: true })
+  const isTriedBeside = context.hasFallback && canSendTwice(query, provider)
   const callOptions = {
     ...{ endpoint, headers: request.headers, stream, rejectsUnsupportedTools, addsCacheBreakpoints },
     owner: resolvedKey.project_id,
@@ -55,6 +56,7 @@ async function callProvider(context: LeaderContext<CompletionQuery>, stages: Pip
     recordAttempt: recorder.attempts.record,
     signal: call.signal,
     isClientDisconnected: call.hasNoSubscribers,
+    trial: context.isTrial ? ('itself' as const) : isTriedBeside ? ('beside' as const) : undefined,
     maxPrice: recorder.spending?.hasBudgets ? maxPriceOf(size, provider, stages.catalogue) : undefined,
   }
   const upstream = await provider.send(
@@ -65,6 +67,13 @@ async function callProvider(context: LeaderContext<CompletionQuery>, stages: Pip
   if (upstream.stream || (stream && !upstream.plain && isEventStream(upstream)))
     return relayStream(context, upstream, stages)
   return { response: await createPlainResponse(context, upstream, stages) }
+}
+
+/** Whether a second request, as a trial beside the fallback, creates no second object at the provider. */
+function canSendTwice({ endpoint, body, facts }: CompletionQuery, provider: Provider): boolean {
+  const isStoredByDefault = endpoint === 'responses' && storesResponses(provider)
+  const isStored = isStoredByDefault ? body.store !== false : body.store === true
+  return !isStored && body.background !== true && facts.references.length === 0
 }
 
 async function createPlainResponse(

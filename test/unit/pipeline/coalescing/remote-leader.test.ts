@@ -113,6 +113,15 @@ test('an end that arrives before missing events ends nothing', async () => {
   expect(await readAll(subscriber)).toEqual({ text: eventOf(1), broke: false })
 })
 
+test.each([
+  ['a provider’s failure, after which a fallback may help', STREAM_ENDS.providerFailed, true],
+  ['another failure', STREAM_ENDS.failureDelivered, false],
+])('reports %s', async (_, end, isProviders) => {
+  const { call, sayEnd } = followCall()
+  sayEnd(0, end)
+  expect(await call.settled).toMatchObject({ kind: 'notShareable', failure: { status: 502 }, canFallBack: isProviders })
+})
+
 test('acknowledges what the followers here have read, again at each heartbeat', async () => {
   const { sent, say, sayEvent } = followCall()
   say(MESSAGE_KINDS.streamStarted)

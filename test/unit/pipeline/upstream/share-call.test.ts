@@ -9,7 +9,13 @@ import type {
   RequestContext,
 } from '../../../../src/pipeline/context/request-context.ts'
 import { executeOperation } from '../../../../src/pipeline/upstream/share-call.ts'
-import { eventLoopTick } from '../../../harness/event-loop.ts'
+import {
+  circuitOpenError,
+  connectTimeoutError,
+  responseTimeoutError,
+  unreachableError,
+} from '../../../../src/providers/upstream-failure.ts'
+import { eventLoopTick, hasSettled } from '../../../harness/event-loop.ts'
 import { freeRecorder } from '../../../harness/free-recorder.ts'
 
 const NO_FACTS = readBodyFacts({})
@@ -21,7 +27,7 @@ const MISS = { match: null, missReason: 'no-candidate', vector: null }
  * Executes a request that joins `calls`, whose first call belongs to another request. If the request calls the provider itself, it gets
  * `RESPONSE`.
  */
-function follow(calls: SharedCalls, control = {}): Promise<AttemptResult> {
+function follow(calls: SharedCalls, control = {}, hasFallback = false): Promise<AttemptResult> {
   const context = {
     request: { signal: new AbortController().signal },
     query: { kind: 'pass_through', body: {}, facts: NO_FACTS },
@@ -30,6 +36,7 @@ function follow(calls: SharedCalls, control = {}): Promise<AttemptResult> {
     resolvedKey: { cache_mode: 'all' },
     operation: { sharesCalls: true, execute: async () => ({ response: RESPONSE }) },
     recorder: freeRecorder(),
+    hasFallback,
   }
   const stages = {
     sharedCalls: calls,
@@ -74,6 +81,37 @@ test.each([{ lookup: false }, { store: false }])('with %j, a request follows no 
 
 test('after two failed calls, a request fails', async () => {
   expect(await followTwo(failed, failed)).toEqual({ failure: failed })
+})
+
+const upstreamError = (status: number) => ({ status, headers: {}, body: '' })
+
+test.each<[string, CallFailure, { alone: boolean; withFallback: boolean }]>([
+  ['a silent provider', responseTimeoutError('p', 'first byte', 5), { alone: true, withFallback: true }],
+  ['a provider that is not reachable', connectTimeoutError('p', 5), { alone: true, withFallback: true }],
+  ['an open circuit', circuitOpenError('p', 5), { alone: true, withFallback: true }],
+  ['a rate limit', upstreamError(429), { alone: true, withFallback: true }],
+  ['an error about the request', upstreamError(400), { alone: true, withFallback: true }],
+  ['a cut connection', unreachableError('p', new Error()), { alone: false, withFallback: true }],
+  ['a server error', upstreamError(503), { alone: false, withFallback: true }],
+  ['a failure of the proxy', failed, { alone: false, withFallback: false }],
+])('after %s, a follower makes no call of its own where that would not help', async (_, failure, isFinal) => {
+  for (const hasFallback of [false, true]) {
+    const calls = new SharedCalls(new StreamMemory(ROOM_BYTES))
+    const { call } = calls.join('name', false) ?? {}
+    const followed = follow(calls, {}, hasFallback)
+    call?.settle({ kind: 'notShareable', failure, canFallBack: failure !== failed })
+    const isSettled = await hasSettled(followed)
+    expect([hasFallback, isSettled]).toEqual([hasFallback, hasFallback ? isFinal.withFallback : isFinal.alone])
+    if (isSettled) expect(await followed).toEqual({ failure })
+  }
+})
+
+test('after a provider’s failure in another process, a follower with a fallback makes no call of its own', async () => {
+  const calls = new SharedCalls(new StreamMemory(ROOM_BYTES))
+  const { call } = calls.join('name', false) ?? {}
+  const followed = follow(calls, {}, true)
+  call?.settle({ kind: 'notShareable', failure: failed, canFallBack: true })
+  expect(await followed).toMatchObject({ failure: { kind: 'broken', status: 502 } })
 })
 
 /** Executes a request that leads a shared call. `more` sets parts of its context. */
@@ -121,7 +159,7 @@ test.each([
 ])('a call that ends for %s reports that to its followers', async (_, failure, told) => {
   const { led, settled, asked } = leadCall({ reserve: () => Promise.reject(failure) })
   expect(await led).toEqual({ failure })
-  expect([await settled, asked()]).toEqual([{ kind: 'notShareable', failure: told }, 0])
+  expect([await settled, asked()]).toMatchObject([{ kind: 'notShareable', failure: told, canFallBack: false }, 0])
 })
 
 test('a call that no request awaits any more is not sent', async () => {
