@@ -1,6 +1,7 @@
 /**
  * The sixteen scenarios of the public board failoverbench, at three endpoints, plain and streamed: a provider fails in one way, and a fallback is
- * well. The client gets one whole response of one model or an honest error, the usage is charged once, and the list of attempts is true.
+ * well. The client gets one whole response of one model or an honest error, the usage is charged once, and the list of attempts is true. Streams
+ * of scenarios 8, 9, 10 and 14 are rescued only where they are delivered whole.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { FailureKind } from '../../src/providers/failure-kind.ts'
@@ -17,7 +18,9 @@ import { readProxyStatus } from '../harness/read-proxy-status.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const ENDPOINTS: readonly Endpoint[] = ['chat', 'responses', 'messages']
-const MODES: readonly Mode[] = ['plain', 'streamed']
+/** whole: a stream that is held until it is complete. */
+type Delivery = Mode | 'whole'
+const DELIVERIES: readonly Delivery[] = ['plain', 'streamed', 'whole']
 const PRIMARY = 'gpt-4o-mini'
 const FALLBACK = 'openai/gpt-4o'
 const words = (model: string) => Array.from({ length: 60 }, (_, at) => `${model}-${at}`).join(' ')
@@ -48,8 +51,8 @@ interface Row {
   primary(call: number): Scenario
   plain: Expected
   streamed: Expected
-  /** Whether the stream has begun when it fails, so that only a stream that is held until it is complete can be rescued. */
-  needsWhole?: boolean
+  /** If the stream has begun when it fails, only a stream that is held until it is complete can be rescued. By default as `streamed`. */
+  whole?: Expected
   /** Whether the failed attempts may be charged, because the provider received the request and did not reject it. */
   mayCharge?: boolean
   settings?: Record<string, string>
@@ -62,11 +65,11 @@ const failed = (...attempts: FailureKind[]): Expected => ({ by: null, attempts }
 const firstly = (scenario: Scenario) => (call: number) => (call === 1 ? scenario : WELL)
 const always = (scenario: Scenario) => () => scenario
 
-const CUT: Pick<Row, 'primary' | 'plain' | 'streamed' | 'needsWhole' | 'mayCharge'> = {
+const CUT: Omit<Row, 'title'> = {
   primary: always({ kind: 'cut', after: MIDDLE, content: TEXTS.primary }),
   plain: rescued('truncated'),
   streamed: failed('truncated'),
-  needsWhole: true,
+  whole: rescued('truncated'),
   mayCharge: true,
 }
 
@@ -114,7 +117,7 @@ const ROWS: readonly Row[] = [
     primary: always({ kind: 'hang', after: MIDDLE, content: TEXTS.primary }),
     plain: rescued('response_timeout'),
     streamed: failed('idle_timeout'),
-    needsWhole: true,
+    whole: rescued('idle_timeout'),
     mayCharge: true,
     settings: LIMITS,
   },
@@ -123,7 +126,7 @@ const ROWS: readonly Row[] = [
     primary: always({ ...WELL, malformedEventAt: MIDDLE } as Scenario),
     plain: { by: 'primary', attempts: [null] },
     streamed: failed('malformed'),
-    needsWhole: true,
+    whole: rescued('malformed'),
   },
   {
     title: '11: stream without [DONE]',
@@ -203,12 +206,14 @@ describeOnce('failover', backend => {
     return key
   }
 
-  async function send(key: string, endpoint: Endpoint, mode: Mode, primary: Row['primary']) {
+  async function send(key: string, endpoint: Endpoint, delivery: Delivery, primary: Row['primary']) {
+    const mode = delivery === 'plain' ? 'plain' : 'streamed'
     const id = crypto.randomUUID()
     const prompt = `prompt-${id}`
     scripts.set(prompt, primary)
     const request = writeRequest({ endpoint, mode, model: PRIMARY, prompt: `Is ${prompt} answered?` })
-    const response = await post(proxy, key, PATHS[endpoint], request, { headers: { 'x-request-id': id } })
+    const sent = { 'x-request-id': id, ...(delivery === 'whole' && { 'x-proxy-stream': 'whole' }) }
+    const response = await post(proxy, key, PATHS[endpoint], request, { headers: sent })
     const { status, headers } = response
     const read = await response.text().then(
       body => ({ body, isCut: false }),
@@ -228,12 +233,12 @@ describeOnce('failover', backend => {
   }
 
   const cases = ROWS.flatMap(row =>
-    ENDPOINTS.flatMap(endpoint => MODES.map(mode => [row.title, endpoint, mode, row] as const)),
+    ENDPOINTS.flatMap(endpoint => DELIVERIES.map(delivery => [row.title, endpoint, delivery, row] as const)),
   )
 
-  test.concurrent.each(cases)('%s: %s, %s', async (_, endpoint, mode, row) => {
-    const expected = row[mode]
-    const sent = await send(await createProject(row.settings), endpoint, mode, row.primary)
+  test.concurrent.each(cases)('%s: %s, %s', async (_, endpoint, delivery, row) => {
+    const expected = row[delivery] ?? row.streamed
+    const sent = await send(await createProject(row.settings), endpoint, delivery, row.primary)
     const { outcome, body } = sent
 
     // One whole response of one model, or an error that does not look like a response.
@@ -249,7 +254,6 @@ describeOnce('failover', backend => {
     // The calls that the providers received.
     const primaryAttempts = expected.by === 'fallback' ? expected.attempts.slice(0, -1) : expected.attempts
     expect(sent.primaryCalls()).toHaveLength(primaryAttempts.length)
-    const answering = expected.by === 'fallback' ? fallbackCalls(sent.prompt)[0] : sent.primaryCalls().at(-1)
     expect(fallbackCalls(sent.prompt)).toHaveLength(expected.by === 'fallback' ? 1 : 0)
 
     // The list of attempts.
@@ -259,12 +263,14 @@ describeOnce('failover', backend => {
     const hasFailed = expected.attempts.some(kind => kind !== null)
     expect(record?.attempt_list?.map(({ model, kind }) => ({ model, kind })) ?? null).toEqual(hasFailed ? listed : null)
     // The headers of a stream are sent with its first part.
-    const isLate = mode === 'streamed' && row.needsWhole === true
+    const isLate = delivery === 'streamed' && row.whole !== undefined
     const header = readProxyStatus(sent).map(({ model, kind = null }) => ({ model, kind }))
     expect(header).toEqual(hasFailed && !isLate ? listed : [])
 
     // The usage.
-    const billed = answering?.billed ?? { input: 0, output: 0 }
+    const bills = [...sent.primaryCalls(), ...fallbackCalls(sent.prompt)].filter(({ isAnswered }) => isAnswered)
+    const sumOf = (part: 'input' | 'output') => bills.reduce((sum, { billed }) => sum + (billed?.[part] ?? 0), 0)
+    const billed = { input: sumOf('input'), output: sumOf('output') }
     const recorded = { input: record?.prompt_tokens ?? 0, output: record?.completion_tokens ?? 0 }
     if (row.mayCharge && hasFailed) {
       expect(recorded.input).toBeGreaterThan(expected.by ? billed.input : 0)
@@ -321,29 +327,32 @@ describeOnce('failover', backend => {
   )
 
   describe.each(ENDPOINTS)('15: a provider that is down for a while: %s', endpoint => {
-    test.each(MODES)('each request is answered, the circuit opens, and the provider is used again: %s', async mode => {
-      const key = await createProject()
-      let isDown = true
-      const primary = () => (isDown ? error(503) : WELL)
-      let last: Awaited<ReturnType<typeof send>> | undefined
-      async function sendNext(): Promise<void> {
-        last = await send(key, endpoint, mode, primary)
-        const { text, end } = last.outcome
-        expect(end).toBe('stop')
-        expect(Object.values(TEXTS)).toContain(text)
-        if (isDown) expect(text).toBe(TEXTS.fallback)
-      }
-      await waitUntil('the provider is spared', async () => {
-        await sendNext()
-        return last?.primaryCalls().length === 0
-      })
-      const record = await recordOf(last?.id ?? '')
-      expect(record?.attempt_list?.map(({ kind }) => kind)).toEqual(['circuit_open', null])
-      isDown = false
-      await waitUntil('the provider is used again', async () => {
-        await sendNext()
-        return last?.outcome.text === TEXTS.primary
-      })
-    })
+    test.each(DELIVERIES)(
+      'each request is answered, the circuit opens, and the provider is used again: %s',
+      async delivery => {
+        const key = await createProject()
+        let isDown = true
+        const primary = () => (isDown ? error(503) : WELL)
+        let last: Awaited<ReturnType<typeof send>> | undefined
+        async function sendNext(): Promise<void> {
+          last = await send(key, endpoint, delivery, primary)
+          const { text, end } = last.outcome
+          expect(end).toBe('stop')
+          expect(Object.values(TEXTS)).toContain(text)
+          if (isDown) expect(text).toBe(TEXTS.fallback)
+        }
+        await waitUntil('the provider is spared', async () => {
+          await sendNext()
+          return last?.primaryCalls().length === 0
+        })
+        const record = await recordOf(last?.id ?? '')
+        expect(record?.attempt_list?.map(({ kind }) => kind)).toEqual(['circuit_open', null])
+        isDown = false
+        await waitUntil('the provider is used again', async () => {
+          await sendNext()
+          return last?.outcome.text === TEXTS.primary
+        })
+      },
+    )
   })
 })
