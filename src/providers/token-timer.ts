@@ -12,7 +12,6 @@ export class TokenTimer implements TokenLimit {
   readonly #timer = createWaitTimer(() => this.#expire())
   #hasToken = false
   #waitedMs = 0
-  /** Whether a limit was exceeded. */
   hasExpired = false
 
   /** The lower one of the request's limit and the process's applies. `signal` aborts the request. */
