@@ -197,6 +197,8 @@ create table vendors (
     accepts_stream_options boolean not null default true,
     output_limits text[]
         check (output_limits <@ array['max_tokens', 'max_completion_tokens'] and cardinality(output_limits) > 0),
+    turn_rules text[] not null default '{}'
+        check (turn_rules <@ array['empty_reasoning', 'google_signatures', 'nine_character_ids', 'no_extras']),
     honours_output_limit boolean not null default true,
     passes text[] default '{}',
     keeps text[] not null default '{}'
@@ -244,6 +246,7 @@ comment on column vendors.prefixes_models is 'Whether the names of some of its m
 comment on column vendors.makes_models is 'Whether aggregators name models after it.';
 comment on column vendors.client_agent is 'A regular expression for the user agent of its own clients; null: it has none.';
 comment on column vendors.price_sources is 'Its names in the published price tables of LiteLLM and models.dev, besides its own.';
+comment on column vendors.turn_rules is 'What its models require of assistant messages that another model created, in a conversation or a loop of tool calls. empty_reasoning: the field reasoning_content, if only as an empty text. google_signatures: a signature of each call, for which Google documents a placeholder. nine_character_ids: call ids of nine letters and digits. no_extras: no fields of other vendors.';
 comment on column vendors.place is 'The order of preference where two vendors have a native model of the same name.';
 comment on column vendors.source is 'operator: set by the operator, and not overwritten by seeds; seed: a row of this release.';
 

@@ -277,3 +277,32 @@ comment on column stored_responses.expires_at is 'From when on it is not found a
 comment on column stored_responses.item_ids is 'For a response with ids of its provider: the ids of its items, and one that stands for its input. The proxy''s own ids name their project and key.';
 comment on column stored_responses.unfinished is 'Whether its provider still generates it in the background. It is then read from the provider.';
 comment on column stored_responses.end_user is 'The end user of the request, in the form of name_end_user(); null: it named none.';
+
+create table stored_turns (
+    project_id bigint not null
+        references projects (id) on delete cascade,
+    key_id bigint not null
+        references api_keys (id) on delete cascade,
+    name text not null
+        check (name ~ '^[0-9a-f]{64}$'),
+    made_by text not null,
+    digest text not null
+        check (digest ~ '^[0-9a-f]{64}$'),
+    extras text not null,
+    end_user text,
+    expires_at timestamptz not null,
+    primary key (project_id, key_id, name, made_by)
+);
+
+create index stored_turns_expiry_idx on stored_turns (expires_at);
+create index stored_turns_key_idx on stored_turns (key_id);
+
+comment on table stored_turns is 'Provider extras of assistant messages with tool calls, such as reasoning and signatures, by project and key. Their models require them in the next request, and many clients omit them; then they are restored.';
+comment on column stored_turns.project_id is 'The project that sent the request.';
+comment on column stored_turns.key_id is 'The key that sent the request. Extras are restored in no other key''s requests.';
+comment on column stored_turns.name is 'Hash of the message''s calls: their ids, functions and arguments, or where ids may repeat, the conversation before them.';
+comment on column stored_turns.made_by is 'The provider and its model, with a slash between. Extras are restored in requests to this model alone.';
+comment on column stored_turns.digest is 'Hash of the extras: a message that still has them needs nothing.';
+comment on column stored_turns.extras is 'JSON, sealed as an entry''s response is.';
+comment on column stored_turns.end_user is 'The end user of the request, in the form of name_end_user(); null: it named none.';
+comment on column stored_turns.expires_at is 'From when on it is not found any more. Ahead: at most 7 days.';

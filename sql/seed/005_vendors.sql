@@ -51,28 +51,31 @@ values (
     'header:api-key', '{"api-version": "2024-10-21"}', '{max_completion_tokens,max_tokens}'
 );
 
-insert into seeded_vendors (name, title, base_url, endpoints, model_names, output_limits, price_sources)
+insert into seeded_vendors (name, title, base_url, endpoints, model_names, output_limits, price_sources, turn_rules)
 values (
     'gemini', 'Gemini', 'https://generativelanguage.googleapis.com/v1beta/openai', '{chat,embeddings}', '^gemini-',
-    '{max_completion_tokens,max_tokens}', '{google}'
+    '{max_completion_tokens,max_tokens}', '{google}', '{google_signatures}'
 );
 
 -- https://<location>-aiplatform.googleapis.com/v1/projects/<project>/locations/<location>/endpoints/openapi; the key is an access token.
-insert into seeded_vendors (name, title, base_url, output_limits, price_sources)
-values ('vertex', 'Vertex AI', null, '{max_tokens}', '{google-vertex}');
+insert into seeded_vendors (name, title, base_url, output_limits, price_sources, turn_rules)
+values ('vertex', 'Vertex AI', null, '{max_tokens}', '{google-vertex}', '{google_signatures}');
 
 -- https://bedrock-runtime.<region>.amazonaws.com/openai/v1
 insert into seeded_vendors (name, title, base_url, output_limits, price_sources)
 values ('bedrock', 'Amazon Bedrock', null, '{max_completion_tokens,max_tokens}', '{amazon-bedrock}');
 
-insert into seeded_vendors (name, title, base_url, endpoints, accepts_stream_options, model_names, output_limits)
+insert into seeded_vendors (name, title, base_url, endpoints, accepts_stream_options, model_names, output_limits, turn_rules)
 values (
     'mistral', 'Mistral', 'https://api.mistral.ai/v1', '{chat,embeddings}', false,
-    '^(?:mistral-(?!saba)|ministral-|codestral-|devstral-|magistral-|pixtral-|voxtral-|open-mi[sx]tral-)', '{max_tokens}'
+    '^(?:mistral-(?!saba)|ministral-|codestral-|devstral-|magistral-|pixtral-|voxtral-|open-mi[sx]tral-)', '{max_tokens}',
+    '{nine_character_ids,no_extras}'
 );
 
-insert into seeded_vendors (name, title, base_url, model_names, makes_models, output_limits)
-values ('deepseek', 'DeepSeek', 'https://api.deepseek.com', '^deepseek-(?:chat$|reasoner$|v4)', true, '{max_tokens}');
+insert into seeded_vendors (name, title, base_url, model_names, makes_models, output_limits, turn_rules)
+values (
+    'deepseek', 'DeepSeek', 'https://api.deepseek.com', '^deepseek-(?:chat$|reasoner$|v4)', true, '{max_tokens}', '{empty_reasoning}'
+);
 
 insert into seeded_vendors (name, title, base_url, endpoints, model_names, output_limits)
 values ('xai', 'xAI', 'https://api.x.ai/v1', '{chat,responses}', '^grok-', '{max_completion_tokens,max_tokens}');
@@ -165,12 +168,12 @@ values (
 
 insert into vendors (
     name, title, base_url, format, endpoints, path_template, key_location, query_parameters, sent_headers, allows_private_address,
-    accepts_stream_options, output_limits, honours_output_limit, passes, keeps, headers, model_names, prefixes_models, makes_models,
+    accepts_stream_options, output_limits, turn_rules, honours_output_limit, passes, keeps, headers, model_names, prefixes_models, makes_models,
     client_agent, price_sources, place, source
 )
 select
     name, title, base_url, format, endpoints, path_template, key_location, query_parameters, sent_headers, allows_private_address,
-    accepts_stream_options, output_limits, honours_output_limit, passes, keeps, headers, model_names, prefixes_models, makes_models,
+    accepts_stream_options, output_limits, turn_rules, honours_output_limit, passes, keeps, headers, model_names, prefixes_models, makes_models,
     client_agent, price_sources, place, source
 from seeded_vendors
 on conflict (name) do update
@@ -185,6 +188,7 @@ set title = excluded.title,
     allows_private_address = excluded.allows_private_address,
     accepts_stream_options = excluded.accepts_stream_options,
     output_limits = excluded.output_limits,
+    turn_rules = excluded.turn_rules,
     honours_output_limit = excluded.honours_output_limit,
     passes = excluded.passes,
     keeps = excluded.keeps,

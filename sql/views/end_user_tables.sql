@@ -36,6 +36,8 @@ from jsonb_array_elements($$[
         "batch_column": "at", "id": "t.at::text", "at": "t.at", "record": "to_jsonb(t.*)", "cleared": ["tags"]},
     {"kind": "tag", "title": "Records and totals with the tag user_id", "table_name": "budget_reservations", "user_column": "tags",
         "batch_column": "id", "id": "t.request_id", "at": "t.reserved_at", "record": "to_jsonb(t.*)", "cleared": ["tags"]},
+    {"kind": "turn", "title": "Reasoning and signatures of tool calls", "table_name": "stored_turns", "user_column": "end_user",
+        "batch_column": "name", "id": "t.name", "at": "t.expires_at - interval '7 days'", "answer": "t.extras"},
     {"kind": "vector", "title": "Embeddings", "table_name": "cached_vectors", "user_column": "end_user",
         "batch_column": "name", "id": "encode(t.name, 'hex')", "at": "t.created_at", "bytes": "t.bytes", "deletion": "delete_vectors($1, %s)"},
     {"kind": "verdict", "title": "Verdicts on their questions", "table_name": "cache_verdicts", "user_column": "end_users",

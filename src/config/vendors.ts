@@ -3,6 +3,9 @@
 /** Where requests contain the key: `bearer`, `none`, `header:<name>` or `query:<name>`. */
 export type KeyLocation = 'bearer' | 'none' | `header:${string}` | `query:${string}`
 
+/** What models of a vendor require of assistant messages that another model created. The column's comment describes the rules. */
+export type TurnRule = 'empty_reasoning' | 'google_signatures' | 'nine_character_ids' | 'no_extras'
+
 /** A row of the table `vendors`. The comments of its columns describe the fields. */
 export interface Vendor {
   readonly name: string
@@ -24,6 +27,7 @@ export interface Vendor {
   readonly client_agent: string | null
   readonly price_sources: readonly string[]
   readonly output_limits: readonly ('max_tokens' | 'max_completion_tokens')[] | null
+  readonly turn_rules: readonly TurnRule[]
   /**
    * How projects without a key of their own reach the vendor: without a key, or with the installation's key of a setting or of the database.
    * Absent: they do not.

@@ -112,7 +112,7 @@ export const SQL_FUNCTIONS = {
   current_user_id: { reads: true, takes: {}, gives: 'bigint' },
   /** Deactivates the one key that is given whole or by its displayed prefix, and returns the prefix; the key is rejected from the next request on. Idempotent. Raises when no key or several match. */
   deactivate_key: { takes: { key_or_prefix: 'text' }, gives: 'text' },
-  /** Deactivates a key and returns its prefix; the key is rejected from the next request on. Idempotent. Requires a member of its project. */
+  /** Deactivates a key, deletes its stored turns and returns its prefix; the key is rejected from the next request on. Idempotent. Requires a member of its project. */
   deactivate_key_with_id: { takes: { key_id: 'bigint' }, gives: 'text' },
   /** Deletes an admin API key; the key is rejected from the next request on. Requires an administrator. */
   delete_admin_key: { takes: { key_id: 'bigint' }, gives: 'void' },
@@ -122,7 +122,7 @@ export const SQL_FUNCTIONS = {
   delete_entry: { takes: { of_project: 'bigint', of_request: 'text' }, gives: 'void' },
   /** Deletes up to that many expired cache entries, and as many expired vectors. Returns the greater number; if it is below the limit, none are left. */
   delete_expired_entries: { takes: { max_rows: 'integer' }, gives: 'integer' },
-  /** Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events after 90 days, ids of batches after a day, expired sessions, invitations and ids whose objects a provider has deleted, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than max_rows means that none are left. */
+  /** Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events after 90 days, ids of batches after a day, expired sessions, invitations, stored turns and ids whose objects a provider has deleted, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than max_rows means that none are left. */
   delete_expired_rows: { takes: { max_rows: 'integer' }, gives: 'integer' },
   /** Deletes expired stored responses. Returns their number. */
   delete_expired_stored_responses: { takes: { max_rows: 'integer' }, gives: 'integer' },
@@ -210,6 +210,8 @@ export const SQL_FUNCTIONS = {
   find_stored_object: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: { id: 'text', provider: 'text', purpose: 'text?', requests: 'integer', object: 'text?', models: 'text[]?' } },
   /** Finds the stored responses of the key with these ids. Null: previous_id (it began a conversation), input (it was too long to be stored). */
   find_stored_responses: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_ids: 'text[]' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
+  /** Finds the stored turns of the key with these names. The digests are those of the extras that the client sent, in the order of the names. Null: extras (the client sent them all). */
+  find_stored_turns: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', names: 'text[]', digests: 'text[]' }, gives: { name: 'text', made_by: 'text', extras: 'text?' } },
   /** The project's vectors of these names, each with the position of its name, counted from 0. Null: max_age_seconds (any). */
   find_vectors: { reads: true, takes: { of_project: 'bigint', by_names: 'bytea[]', max_age_seconds: 'integer?' }, gives: { place: 'integer', vector: 'bytea', prompt_tokens: 'integer', response_model: 'text', created_at: 'timestamptz', expires_at: 'timestamptz' } },
   /** Id of the project, for a user with the role viewer, member or owner there. Raises when it has no such webhook. */
@@ -310,7 +312,7 @@ export const SQL_FUNCTIONS = {
   parse_networks: { reads: true, takes: { given: 'text[]' }, gives: 'cidr[]' },
   /** Every setting of a project by name, in the form that set_setting() accepts. Null: result (there is no project that the current user may see). */
   project_settings: { reads: true, takes: { of_project: 'bigint' }, gives: 'jsonb?' },
-  /** Deletes every cache entry and vector of a project, with the verdicts about them, and returns how many entries there were. Raises on an unknown project. */
+  /** Deletes every cache entry, vector and stored turn of a project, with the verdicts about them, and returns how many entries there were. Raises on an unknown project. */
   purge_cache: { takes: { project: 'text' }, gives: 'bigint' },
   /** Queues pairs of questions for the judge: objects with columns of judge_queue, namely project_id, context_hash, asked_hash, entry_hash (of the entry that the question was compared with), is_review, context, asked, similarity, end_user. Skips pairs that are queued already, have a verdict or lost their entry, and pairs beyond the project's limit. */
   queue_judgements: { takes: { pairs: 'json' }, gives: 'void' },
@@ -474,6 +476,8 @@ export const SQL_FUNCTIONS = {
   store_provider_key: { takes: { owner_id: 'bigint', provider: 'text', sealed: 'bytea', last_four: 'text', name: 'text', weight: 'integer?' }, gives: 'void' },
   /** Stores a response for a week, so that requests of the same key can continue it by its id or by item_ids, the ids of its items that its provider created. Null: continued_id (it began a conversation), own_input (it is too long). */
   store_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', continued_id: 'text?', own_input: 'text?', response: 'text', of_user: 'text=', item_ids: 'text[]=', unfinished: 'boolean=' }, gives: 'void' },
+  /** Stores the provider extras of assistant messages with tool calls for a week: objects with the columns of stored_turns. */
+  store_turns: { takes: { turns: 'json' }, gives: 'void' },
   /** Stores or replaces vectors of a project. Vectors are concatenated, with the name, length, prompt tokens and responding model of each in lists; names must be distinct. They belong to the key and end user of the last request. Those of test keys expire within a day. Nothing is stored for a project that was deleted, is locked, or was purged since (its cache generation differs from the given one; null skips this check). */
   store_vectors: { takes: { of_project: 'bigint', vector_names: 'bytea[]', vectors: 'bytea', lengths: 'integer[]', token_counts: 'integer[]', model_names: 'text[]', ttl_seconds: 'integer', for_test: 'boolean=', for_generation: 'integer=', of_key: 'bigint=', of_user: 'text=' }, gives: 'void' },
   /** Stores a verdict about two normalized questions of equal context, in place of an earlier one of the same source there; a person's verdict different is stored for a year. False when the project was deleted. Null: of_users (no end user was named). */

@@ -66,6 +66,18 @@ export const SEALED_CONTENTS: readonly SealedTable[] = [
     type: 'text',
     provider: `'answer'`,
   },
+  {
+    table: 'stored_turns',
+    key: [
+      ['project_id', 'bigint'],
+      ['key_id', 'bigint'],
+      ['name', 'text'],
+      ['made_by', 'text'],
+    ],
+    columns: ['extras'],
+    type: 'text',
+    provider: `'answer'`,
+  },
   { table: 'judge_queue', key: ID, columns: ['context', 'asked'], type: 'text', provider: `'answer'` },
 ]
 

@@ -128,6 +128,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const pendingRecorders = [
     ...Object.values(recorders),
     caching.vectors,
+    caching.storedTurns,
     rejectionRecorder,
     ...(tracing ? [tracing] : []),
   ]

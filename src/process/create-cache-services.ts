@@ -13,6 +13,7 @@ import { createVectorStore } from '../cache/vectors/vector-store.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Config } from '../config/config.ts'
 import { createStoredResponses } from '../pipeline/conversations/stored-responses.ts'
+import { createStoredTurns } from '../pipeline/conversations/stored-turns.ts'
 import { createJudgeCallPreparer } from '../pipeline/upstream/judge-model.ts'
 import type { Database } from '../postgres/database.ts'
 import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
@@ -75,6 +76,7 @@ export async function createCacheServices(
     cache,
     learner,
     storedResponses: createStoredResponses({ database, seal }),
+    storedTurns: createStoredTurns({ database, seal, log }),
     explainer: createLookupExplainer({ database, unfinished, vectors: promptVectors, seal }),
   }
 }

@@ -5,6 +5,7 @@ import type { MemoryReservation } from '../event-loop/stream-memory.ts'
 import { WorkerJob, workerPool } from '../event-loop/worker-pool.ts'
 import type { ApiFormat, AssembledStream } from '../formats/api-format.ts'
 import { type Completeness, isUpstreamFailure } from '../formats/chat/completeness.ts'
+import { listTurnsWithExtras } from '../formats/chat/tool-turns.ts'
 import { apiFormatOf, type FormattedEndpoint } from '../formats/endpoint-formats.ts'
 import type { ExpectedOutput } from '../formats/expected-output.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
@@ -39,6 +40,8 @@ export interface ResponseAnalysis {
   failure: ResponseFailure | null
   /** Kinds of parts that were omitted because the client's format cannot represent them. */
   omitted: readonly string[]
+  /** The messages of a chat response that have both tool calls and provider extras. */
+  turns: readonly JsonObject[]
 }
 
 export interface PlainResponseAnalysis extends ResponseAnalysis {
@@ -110,6 +113,7 @@ export function analyzeAssembled(format: ApiFormat, assembled: AssembledStream):
     text: isFinished && isUsageComplete(usage) ? '' : format.extractText(body),
     failure: isUpstreamFailure(completeness) ? readFailure(assembled) : null,
     omitted: [],
+    turns: listTurnsWithExtras(body),
   }
 }
 

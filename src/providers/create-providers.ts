@@ -28,6 +28,7 @@ import { createOpenAiCompatibleProvider } from './openai-compatible.ts'
 import { createOperatorKeyGuard } from './operator-key.ts'
 import type { ProviderOptions } from './send-request.ts'
 import { createChatTargetResolver, withTranslations } from './translations/with-translations.ts'
+import { turnRulesOf } from './turn-rules.ts'
 import type { Endpoint, Provider } from './upstream.ts'
 import type { VendorConnection } from './vendor-connection.ts'
 import { withResponseCheck } from './with-response-check.ts'
@@ -76,7 +77,9 @@ export function createProviders({ config, database, catalogue, log, retryWaitMs 
   /** `nativeEndpoints` are those that the provider supports without translation to chat. */
   function translate(provider: Provider, nativeEndpoints: readonly Endpoint[]): Provider {
     const resolveTarget = createChatTargetResolver(catalogue, provider.pricedAs)
-    return withResponseCheck(withTranslations(provider, { nativeEndpoints, resolveTarget, extrasKeys }), limits)
+    const rulesOf = (model: string) => (provider.kind === undefined ? [] : turnRulesOf(catalogue, provider.kind, model))
+    const options = { nativeEndpoints, resolveTarget, extrasKeys, turnRulesOf: rulesOf }
+    return withResponseCheck(withTranslations(provider, options), limits)
   }
 
   const direct = createDirectProviders({

@@ -1,5 +1,7 @@
 /** The worker jobs of providers: they process long bodies, and create all responses of the sandbox. */
 import type { JobResult } from '../event-loop/worker-pool.ts'
+import { completeTurns, omitAllExtras } from '../formats/chat/complete-turns.ts'
+import { describeTurn, listToolTurns, type NewTurn, type ToolTurn } from '../formats/chat/tool-turns.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
 import { parseLosslessJson } from '../formats/json/lossless-json.ts'
 import { omitPackedExtras as withoutPacked } from '../formats/omit-packed-extras.ts'
@@ -15,6 +17,7 @@ import { type AnalysisInput, analyzePlainResponse, type PlainResponseAnalysis } 
 import { type LongChatInput, type TranslatedLongChat, translateChatBody } from './anthropic/request/translate-chat.ts'
 import { type RenameModelInput, renameModelInBytes } from './rename-model.ts'
 import { encodeSandboxResponse, type SandboxInput, type SandboxResponse } from './sandbox/response.ts'
+import type { RequestWithoutExtras, TurnsToComplete } from './translations/complete-turns.ts'
 import type {
   RestoreFieldNamesInput,
   TokenCountInput,
@@ -50,8 +53,14 @@ export function translateForAnthropicJob({ bytes, limits }: LongChatInput): JobR
 export function translateRequestJob({ endpoint, target, bytes }: TranslationInput): JobResult<TranslatedLongRequest> {
   const { body, context, ...named } = translateRequest(endpoint, readObject(bytes), target)
   const output = new TextEncoder().encode(JSON.stringify(body))
-  const { messages: _messages, input: _input, tools: _tools, response_format: _format, text: _text, ...fields } = body
-  const result = { bytes: output, fields: toPlainJson(fields), ...named, context: withoutInput(context) }
+  const { messages, input: _input, tools: _tools, response_format: _format, text: _text, ...fields } = body
+  const result = {
+    bytes: output,
+    fields: toPlainJson(fields),
+    turns: listToolTurns(messages),
+    ...named,
+    context: withoutInput(context),
+  }
   return { output: result, transfer: [output.buffer as ArrayBuffer] }
 }
 
@@ -95,6 +104,51 @@ export function analyzeResponseJob({
 /** Estimates a request's input tokens. */
 export function countRequestTokensJob({ endpoint, bytes }: TokenCountInput): JobResult<JsonObject> {
   return { output: estimateInputTokens(endpoint, readObject(bytes)) }
+}
+
+/** Names the turns of a chat request. */
+export function listToolTurnsJob({ bytes }: { bytes: Uint8Array }): JobResult<ToolTurn[]> {
+  return { output: listToolTurns(readObject(bytes).messages) }
+}
+
+/** Prepares the turns of a chat request for its model. */
+export function completeTurnsJob({
+  bytes,
+  turns,
+  stored,
+  target,
+}: TurnsToComplete & { bytes: Uint8Array }): JobResult<Uint8Array> {
+  return encodeJob(replaceMessages(bytes, messages => completeTurns(messages, turns, stored, target)))
+}
+
+/** Describes a turn that responds to a chat request. */
+export function describeTurnJob({
+  bytes,
+  message,
+}: {
+  bytes: Uint8Array
+  message: JsonObject
+}): JobResult<NewTurn | null> {
+  return { output: describeTurn(readObject(bytes).messages, message) }
+}
+
+/** Removes all provider extras from a chat request. */
+export function omitAllExtrasJob({ bytes }: { bytes: Uint8Array }): JobResult<RequestWithoutExtras<Uint8Array> | null> {
+  const body = readObject(bytes)
+  const without = Array.isArray(body.messages) ? omitAllExtras(body.messages) : null
+  if (without === null) return { output: null }
+  const { output, transfer } = encodeJob({ ...body, messages: without.messages })
+  return { output: { request: output, names: without.names }, transfer }
+}
+
+function replaceMessages(bytes: Uint8Array, replace: (messages: unknown[]) => unknown[]): JsonObject {
+  const body = readObject(bytes)
+  return Array.isArray(body.messages) ? { ...body, messages: replace(body.messages) } : body
+}
+
+function encodeJob(body: JsonObject): { output: Uint8Array; transfer: ArrayBuffer[] } {
+  const output = new TextEncoder().encode(JSON.stringify(body))
+  return { output, transfer: [output.buffer as ArrayBuffer] }
 }
 
 function readObject(bytes: Uint8Array): JsonObject {

@@ -22,6 +22,7 @@ export function renameModel(provider: Provider, name: string): Provider {
   const { passThrough, resolveRealtime, withKey } = provider
   return {
     ...provider,
+    modelName: name,
     ...(passThrough && {
       passThrough: (request: PassThroughRequest) =>
         passThrough({ ...request, body: request.body && renameModelInBody(request.body, name) }),

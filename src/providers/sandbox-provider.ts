@@ -27,8 +27,8 @@ export function createSandboxProvider(): Provider {
     send: request => respond(targetOf(request), isLongRequest(request) ? request.bodyBytes : encode(request.body)),
   }
   const target = { maxOutputTokens: null, canReason: true, supportsCacheControl: false }
-  const translated = withTranslations(sandbox, { nativeEndpoints: [], resolveTarget: () => target, extrasKeys: null })
-  return withAttempts(translated, null)
+  const options = { nativeEndpoints: [], resolveTarget: () => target, extrasKeys: null, turnRulesOf: () => [] }
+  return withAttempts(withTranslations(sandbox, options), null)
 }
 
 const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))

@@ -1,5 +1,8 @@
 /** The interface between the pipeline and providers: requests, responses, and the provider itself. */
 import type { MemoryReservation } from '../event-loop/stream-memory.ts'
+import type { StoredTurn } from '../formats/chat/complete-turns.ts'
+import type { NewTurn, ToolTurn } from '../formats/chat/tool-turns.ts'
+import type { JsonObject } from '../formats/json/canonical.ts'
 import type { MultipartForm } from '../formats/multipart-form.ts'
 import type { PlainResponseAnalysis } from './analyze-response.ts'
 import type { Credentials } from './credentials/credentials.ts'
@@ -14,6 +17,14 @@ export interface MaxPrice {
   prompt: number
   completion: number
   request: number
+}
+
+/** Stores the provider extras of the caller's turns. */
+export interface TurnStore {
+  /** Returns the turns that are stored for the caller. Never throws. */
+  find(turns: readonly ToolTurn[]): Promise<readonly StoredTurn[]>
+  /** Stores a turn in the background. `madeBy` is the provider and model that created it. A turn that becomes null is not stored. */
+  store(turn: Promise<NewTurn | null>, madeBy: string): void
 }
 
 export interface UpstreamRequest {
@@ -52,6 +63,8 @@ export interface UpstreamRequest {
   earlierCredentials?: readonly Credentials[]
   /** Called with the outcome of each attempt. */
   recordAttempt?: RecordAttempt
+  /** Stores what clients may omit from their next request. Absent for requests of the proxy itself. */
+  turns?: TurnStore
   /** The signal is aborted when the response is no longer needed. */
   signal: AbortSignal
   /** Returns whether the client has disconnected. The response is then read only for its usage, and the request is not retried. */
@@ -139,6 +152,8 @@ export interface UpstreamResponse {
   stream?: ResponseStream
   /** The provider's response that a stream is translated from. */
   source?: StreamSource
+  /** Stores messages of the response that have both tool calls and provider extras; absent when there is no chat response. */
+  storeTurns?: (messages: readonly JsonObject[]) => void
   /** The credentials that were redacted in the response; absent when no upstream was called. */
   credentials?: Credentials
   /** `performance.now()` when the response headers arrived. When it is not set, they arrived when the response was returned. */
@@ -172,6 +187,8 @@ export interface Provider {
   readonly clientHeaders?: readonly string[]
   /** The provider's name in the catalogue's prices; null when it is free of charge. */
   readonly pricedAs: string | null
+  /** The provider's own name for the requested model; absent where it is the client's. */
+  readonly modelName?: string
   /** Whether the provider chooses no host with a price above a request's `maxPrice`. */
   readonly enforcesMaxPrice?: boolean
   /** Whether the provider's vectors are 32-bit floats. In base64, which is a quarter as long, they are then the same numbers. */

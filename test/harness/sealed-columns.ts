@@ -9,4 +9,5 @@ export const SEALED_COLUMNS = [
   'judge_queue.context',
   'stored_responses.input',
   'stored_responses.response',
+  'stored_turns.extras',
 ]

@@ -31,6 +31,16 @@ const text = (chars: number) => 'long '.repeat(chars / 5)
 const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 1]))
 const answer = { contentChars: LONG }
 
+const CALL = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }
+const loop = (model: string) => ({
+  model,
+  messages: [
+    { role: 'user', content: text(LONG) },
+    { role: 'assistant', content: null, tool_calls: [CALL] },
+    { role: 'tool', tool_call_id: 'call_1', content: 'Blue.' },
+  ],
+})
+
 const INPUTS: Record<string, LongInput> = {
   'a long body': { path: '/chat/completions', body: say(text(LONG)), jobs: ['readLargeBody'] },
   'a short body of many fields': {
@@ -47,6 +57,16 @@ const INPUTS: Record<string, LongInput> = {
     path: '/messages',
     body: say(text(LONG), { max_tokens: 9 }),
     jobs: ['readLargeBody', 'translateRequestJob', 'setFieldsJob'],
+  },
+  'a long loop of calls': {
+    path: '/chat/completions',
+    body: loop(MODEL),
+    jobs: ['readLargeBody', 'listToolTurnsJob'],
+  },
+  'a long loop of another model’s calls': {
+    path: '/chat/completions',
+    body: loop('deepseek/deepseek-v3.2'),
+    jobs: ['readLargeBody', 'listToolTurnsJob', 'completeTurnsJob'],
   },
   'a long answer': { path: '/chat/completions', body: say('A.'), scenario: answer, jobs: ['analyzeResponseJob'] },
   'a long answer, replayed': {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { installationPrefix } from '../../src/stores/redis/redis-store.ts'
+import type { Scenario } from '../fake-provider/scenario.ts'
 import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
 import { textOf } from '../harness/chat.ts'
@@ -31,6 +32,16 @@ const SETTINGS = {
   semantic_judge_floor: '0.5',
 }
 
+/** A call of a tool, with reasoning. */
+const CALL = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }
+const MESSAGE = { role: 'assistant', content: null, reasoning_content: ANSWER, tool_calls: [CALL] }
+const CHOICE = { index: 0, message: MESSAGE, finish_reason: 'tool_calls' }
+const CALLING: Scenario = {
+  kind: 'raw',
+  headers: { 'content-type': 'application/json' },
+  parts: [JSON.stringify({ id: 'gen-1', model: 'openai/gpt-4o-mini', choices: [CHOICE] })],
+}
+
 describeBackends('seal_answers', backend => {
   let fakeProvider: FakeProvider
   let stores: Stores
@@ -52,7 +63,9 @@ describeBackends('seal_answers', backend => {
   })
   beforeEach(() => {
     fakeProvider.reset()
-    fakeProvider.script(() => ({ kind: 'answer', content: ANSWER }))
+    fakeProvider.script(({ body }) =>
+      (body as { tools?: object }).tools ? CALLING : { kind: 'answer', content: ANSWER },
+    )
     return open('on')
   })
   afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
@@ -72,6 +85,8 @@ describeBackends('seal_answers', backend => {
       await ask(proxy, key, { model: 'openai/gpt-4o-mini', messages }, headers)
       await proxy.settle()
     }
+    const tools = [{ type: 'function', function: { name: 'look' } }]
+    await ask(proxy, key, { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Look.' }], tools })
     const input = { model: 'openai/gpt-4o-mini', input: `${QUESTION}?` }
     const { json } = await readAnswer(await post(proxy, key, '/responses', input))
     await proxy.settle()

@@ -40,6 +40,7 @@ describe('vendors', () => {
       allows_private_address: false,
       accepts_stream_options: true,
       output_limits: null,
+      turn_rules: [],
       honours_output_limit: true,
       passes: [],
       keeps: [],
@@ -65,6 +66,7 @@ describe('vendors', () => {
     ...['bearer', 'none', 'header:api-key', 'query:key', null].map(key_location => ({ key_location })),
     { query_parameters: { 'api-version': '2024-10-21' } },
     { sent_headers: { 'X-Version': '2' } },
+    { turn_rules: ['empty_reasoning', 'google_signatures', 'nine_character_ids', 'no_extras'] },
     { endpoints: ['chat', 'embeddings', 'responses', 'messages', 'completions'] },
   ])('accepts %j', async columns => {
     expect(await insert(columns)).toMatchObject(columns)
@@ -72,6 +74,7 @@ describe('vendors', () => {
 
   test.each([
     { name: 'Acme' },
+    { turn_rules: ['any'] },
     { name: '1acme' },
     { name: 'acme_1' },
     { name: 'a'.repeat(32) },

@@ -14,6 +14,7 @@ begin
     if found_key.deactivated_at is null then
         -- Includes the key's former values.
         update api_keys k set deactivated_at = now() where key_id in (k.id, k.replaced_by) and k.deactivated_at is null;
+        delete from stored_turns t where t.project_id = found_key.project_id and t.key_id = found_key.id;
         perform audit(
             'api_key.deleted', found_key.project_id, 'key_' || key_id,
             jsonb_build_object('name', found_key.name, 'prefix', found_key.prefix)
@@ -27,4 +28,4 @@ begin
 end;
 $$;
 
-comment on function deactivate_key_with_id(bigint) is 'Deactivates a key and returns its prefix; the key is rejected from the next request on. Idempotent. Requires a member of its project.';
+comment on function deactivate_key_with_id(bigint) is 'Deactivates a key, deletes its stored turns and returns its prefix; the key is rejected from the next request on. Idempotent. Requires a member of its project.';

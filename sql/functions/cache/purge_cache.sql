@@ -13,6 +13,7 @@ begin
     perform delete_vectors(owner_id, null);
     delete from cache_verdicts v where v.project_id = owner_id;
     delete from judge_queue q where q.project_id = owner_id;
+    delete from stored_turns t where t.project_id = owner_id;
     delete from cache_groups g where g.project_id = owner_id;
     delete from cache_entries e where e.project_id = owner_id;
     get diagnostics purged = row_count;
@@ -21,4 +22,4 @@ begin
 end;
 $$;
 
-comment on function purge_cache(text) is 'Deletes every cache entry and vector of a project, with the verdicts about them, and returns how many entries there were. Raises on an unknown project.';
+comment on function purge_cache(text) is 'Deletes every cache entry, vector and stored turn of a project, with the verdicts about them, and returns how many entries there were. Raises on an unknown project.';

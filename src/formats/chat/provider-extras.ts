@@ -71,7 +71,7 @@ function pickUnknownFields(object: JsonObject, known: ReadonlySet<string>): Json
   return extras
 }
 
-function isEmptyValue(value: unknown): boolean {
+export function isEmptyValue(value: unknown): boolean {
   return isBlank(value) || value === false || (isNested(value) && Object.values(value).every(isEmptyValue))
 }
 

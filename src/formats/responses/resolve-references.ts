@@ -8,7 +8,6 @@ import {
   findItemReferences,
   type ItemReference,
   isProxyResponseId,
-  type PreviousItem,
 } from './item-references.ts'
 
 const BASE_CHARS = 44
@@ -22,7 +21,7 @@ export interface PreviousResponse {
 }
 
 /** Returns the items of a request's `input`, which may be one text. */
-function inputItems(input: unknown): unknown[] {
+export function inputItems(input: unknown): unknown[] {
   if (Array.isArray(input)) return input
   if (typeof input !== 'string') return []
   return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }]
@@ -111,9 +110,7 @@ export function resolveInputReferences(
   const unknown = [...references.values()].filter(reference => !known.has(reference.id) && !staysUnresolved(reference))
   const omitted = new Set(unknown.filter(({ canOmit }) => canOmit).map(({ index }) => index))
   const reasoning =
-    unresolvedPolicy === 'all'
-      ? new Map<number, JsonObject[]>()
-      : findReasoning(findCallsWithoutReasoning(body), referencedResponses, outputs)
+    unresolvedPolicy === 'all' ? new Map<number, JsonObject[]>() : findReasoning(body, referencedResponses, outputs)
   const ownItems = inputItems(body.input).flatMap((item, index) => {
     if (omitted.has(index)) return []
     return [...(reasoning.get(index) ?? []), known.get(references.get(index)?.id) ?? item]
@@ -133,15 +130,17 @@ function isText(value: unknown): value is string {
   return typeof value === 'string'
 }
 
-/** Finds the reasoning before calls, by the positions of the calls. The reasoning of a response is added only once. */
+/** Finds the reasoning that calls lack, by the positions of the calls. The reasoning of a response is added only once. */
 function findReasoning(
-  calls: readonly PreviousItem[],
+  body: JsonObject,
   responses: readonly PreviousResponse[],
   outputs: ReadonlyMap<string, JsonObject[]>,
 ): Map<number, JsonObject[]> {
   const found = new Map<number, JsonObject[]>()
   const added = new Set<string>()
-  for (const { index, id: callId } of calls) {
+  // The client may have sent the reasoning after its call, in the order of the response.
+  const sentIds = new Set(asObjects(body.input).map(({ id }) => id))
+  for (const { index, id: callId } of findCallsWithoutReasoning(body)) {
     const response = responses.find(({ id }) => outputs.get(id)?.some(item => item.id === callId))
     if (!response || added.has(response.id)) continue
     added.add(response.id)
@@ -155,7 +154,7 @@ function findReasoning(
         )
     found.set(
       index,
-      before.filter(({ type }) => type === 'reasoning'),
+      before.filter(({ type, id }) => type === 'reasoning' && !sentIds.has(id)),
     )
   }
   return found

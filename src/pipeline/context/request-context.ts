@@ -24,6 +24,7 @@ import type { CallFailure, SharedCall, SharedCalls, Subscriber } from '../coales
 import type { InFlightVectors } from '../coalescing/vector-calls.ts'
 import type { Conversations } from '../conversations/conversations.ts'
 import type { StoredResponses } from '../conversations/stored-responses.ts'
+import type { StoredTurns } from '../conversations/stored-turns.ts'
 import type { CompletionQuery, ParsedBodyCache, PassThroughQuery, Query } from '../request/query.ts'
 import type { ProxyRequest, ProxyResponse } from '../request/request.ts'
 
@@ -50,6 +51,8 @@ export interface PipelineServices {
   /** Conversations at /v1/responses with models whose providers do not store responses. */
   conversations: Conversations
   storedResponses: StoredResponses
+  /** What clients may omit from their next request, by the key that requested it. */
+  storedTurns: Pick<StoredTurns, 'open'>
   database: Database
   store: Pick<FastStore, 'deleteEntry'>
 }

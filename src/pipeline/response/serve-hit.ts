@@ -17,13 +17,15 @@ import type { CompletionQuery } from '../request/query.ts'
 import type { ProxyResponse } from '../request/request.ts'
 import { isUsageVisible } from './client-stream.ts'
 import { JSON_HEADERS, SSE_HEADERS } from './response-headers.ts'
+import { storeServedTurn } from './store-served-turn.ts'
 
 export function serveHit(
-  { request, query, resolvedKey, cacheQuery, recorder }: RoutedContext<CompletionQuery>,
+  context: RoutedContext<CompletionQuery>,
   match: CachedResponseMatch,
-  { parsedBodies }: PipelineServices,
+  services: PipelineServices,
   judgeUsd = 0,
 ): ProxyResponse {
+  const { request, query, resolvedKey, cacheQuery, recorder } = context
   const { entry, result } = match
   const headers = Object.assign(createHitHeaders(match, judgeUsd), query.stream ? SSE_HEADERS : JSON_HEADERS)
   const body = query.stream
@@ -32,7 +34,8 @@ export function serveHit(
         held: request.responseMemory,
       })
     : entry.body
-  parsedBodies.store(query)
+  services.parsedBodies.store(query)
+  storeServedTurn(context, entry.body, services)
   recorder.recordHeadersSent()
   recorder.recordHit(match)
   recorder.responseBody = entry.body

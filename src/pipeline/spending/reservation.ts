@@ -49,6 +49,12 @@ export class RequestSpending {
     if (model !== this.#reservedAheadFor) await this.reserveMoney(model, bound, signal)
   }
 
+  /** Reserves what is added to a call whose upper bound is reserved. Throws as `reserve` does. */
+  async reserveAddition(model: string, bound: CostBound, signal: AbortSignal): Promise<void> {
+    await this.#reserveTokens(bound.tokens)
+    await this.reserveMoney(model, bound, signal)
+  }
+
   /** Reserves money alone, for a batch: tokens per minute do not limit it. */
   async reserveMoney(model: string, bound: CostBound | null, signal?: AbortSignal): Promise<void> {
     if (bound === null || !this.hasBudgets) return

@@ -15,6 +15,7 @@ import type { CompletionQuery } from '../request/query.ts'
 import type { ProxyResponse } from '../request/request.ts'
 import { type ClientStreamEnd, createClientStream, createClientStreamOptions } from '../response/client-stream.ts'
 import { createCoalescedHeaders, SSE_HEADERS } from '../response/response-headers.ts'
+import { storeServedTurn } from '../response/store-served-turn.ts'
 import { StreamHold } from '../response/stream-hold.ts'
 
 /** Returns the response, or the call's failure if only the leader can use its result. Throws ClientDisconnected. */
@@ -32,7 +33,9 @@ export async function followCall(
     if (isStreamedLive(context) && (await wait(call.started)) === 'stream') {
       const hold = isHeldWhole(context) ? new StreamHold(subscriber, services.sharedCalls.memory) : null
       const failure = hold && (await Promise.race([hold.fill(call, context.request.signal), disconnected]))
-      return failure ? { failure } : { response: followStream(context, { call, subscriber: hold ?? subscriber }) }
+      return failure
+        ? { failure }
+        : { response: followStream(context, { call, subscriber: hold ?? subscriber }, services) }
     }
     const settlement = await wait(call.settled)
     subscriber.leave()
@@ -86,10 +89,11 @@ function toCachedMatch(
 function followStream(
   context: RoutedContext<CompletionQuery>,
   { call, subscriber }: Pick<JoinedCall, 'call' | 'subscriber'>,
+  services: PipelineServices,
 ): ProxyResponse {
   const { query, provider, recorder } = context
   const { body, ended } = createClientStream(subscriber, createClientStreamOptions(context))
-  void ended.then(end => finishFollowed(context, call, end))
+  void ended.then(end => finishFollowed(context, { call, end }, services))
   recorder.recordHeadersSent()
   recorder.setDetails({ cache_reason: 'coalesced' })
   const promptTokens = estimatePromptTokens(query.body, query.endpoint)
@@ -97,14 +101,22 @@ function followStream(
 }
 
 /** Records a followed stream that has ended for its client. */
-async function finishFollowed({ recorder }: RoutedContext, call: SharedCall, end: ClientStreamEnd): Promise<void> {
+async function finishFollowed(
+  context: RoutedContext<CompletionQuery>,
+  { call, end }: { call: SharedCall; end: ClientStreamEnd },
+  services: PipelineServices,
+): Promise<void> {
+  const { recorder } = context
   const cacheResult = 'HIT' as const
   if (end.kind === 'gone') return recorder.finishFailed(new ClientDisconnected(), { cacheResult })
   // A stream can report a failure in an event and still end normally.
   const failure = end.kind === 'failed' ? end.failure : failureOf(await call.settled)
   if (failure) return recorder.finishFailed(failure, { cacheResult })
   const settled = await call.settled
-  if (settled.kind === 'complete') recorder.responseBody = settled.entry.body
+  if (settled.kind === 'complete') {
+    recorder.responseBody = settled.entry.body
+    storeServedTurn(context, settled.entry.body, services)
+  }
   recorder.finish({ status: 200, isCounted: true, cacheResult, usage: usageOf(settled) })
 }
 

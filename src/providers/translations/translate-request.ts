@@ -1,5 +1,6 @@
 /** Translates requests to another endpoint, a long one in a worker. */
 import { NO_OWNER, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
+import { listToolTurns, type ToolTurn } from '../../formats/chat/tool-turns.ts'
 import { isPresent, type JsonObject } from '../../formats/json/canonical.ts'
 import { hasPackedExtras, omitPackedExtras } from '../../formats/omit-packed-extras.ts'
 import {
@@ -23,6 +24,8 @@ export interface TranslatedLongRequest {
   bytes: Uint8Array
   /** The translated request's short fields. */
   fields: JsonObject
+  /** The turns of the chat request. */
+  turns: ToolTurn[]
   droppedTools: string[]
   omittedItems: string[]
   context: TranslationContext
@@ -52,7 +55,11 @@ export async function translateRequest(
     return { translated: replaceLongBody(shared, fields, bytes), ...rest }
   }
   const { body, ...rest } = translateBody(endpoint, parseLosslessBody(request), target)
-  return { translated: { ...shared, body, bodyText: JSON.stringify(body) }, ...rest }
+  return {
+    translated: { ...shared, body, bodyText: JSON.stringify(body) },
+    turns: listToolTurns(body.messages),
+    ...rest,
+  }
 }
 
 /** Returns the request without the proxy's provider extras, which a provider with a native endpoint would reject. */
@@ -94,7 +101,8 @@ function sharedFieldsOf(request: UpstreamRequest) {
     addsCacheBreakpoints = false,
     owner = NO_OWNER,
     earlierCredentials,
+    turns,
   } = request
-  const earlier = earlierCredentials && { earlierCredentials }
-  return { headers, stream, signal, maxPrice, timeLimits, addsCacheBreakpoints, owner, ...earlier, isTranslated: true }
+  const optional = { ...(earlierCredentials && { earlierCredentials }), ...(turns && { turns }) }
+  return { headers, stream, signal, maxPrice, timeLimits, addsCacheBreakpoints, owner, ...optional, isTranslated: true }
 }

@@ -1,12 +1,13 @@
 /** Adds endpoints to a provider that lacks them, by translating requests to one that it has, and responses back. */
 
 import { AGGREGATOR, type Catalogue } from '../../catalogue/catalogue.ts'
+import type { TurnRule } from '../../config/vendors.ts'
 import { deserializeError, serializeError } from '../../errors/errors.ts'
 import { NO_OWNER } from '../../event-loop/worker-pool.ts'
-import { listExtraNames } from '../../formats/chat/provider-extras.ts'
+import type { ToolTurn } from '../../formats/chat/tool-turns.ts'
 import { isTranslatableEndpoint } from '../../formats/endpoint-formats.ts'
 import { readProviderError } from '../../formats/errors/provider-error.ts'
-import { asObjects, asString, isPresent, type JsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
+import { asString, isPresent, type JsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
 import { createThreadUnsupportedError } from '../../formats/messages/message-fields.ts'
 import type { ChatTargetModel } from '../../formats/messages/message-request-to-chat.ts'
 import {
@@ -28,6 +29,8 @@ import {
 } from '../upstream.ts'
 import { applyFieldChanges } from '../vendor-fields.ts'
 import { normalizeClientError, replaceWithError } from './client-errors.ts'
+import { completeRequestTurns, listRequestTurns, retryWithoutExtras, withTurnStorage } from './complete-turns.ts'
+import { retryWithoutReasoning } from './retry-rejection.ts'
 import {
   countRequestTokens,
   restoreRequestFieldNames,
@@ -51,19 +54,38 @@ export interface TranslationOptions {
   resolveTarget(model: string): ModelTarget
   /** Derives the keys of provider extras; null for a provider whose responses have no extras. */
   extrasKeys: ExtrasKeyDerivation | null
+  /** Returns what a model requires of turns that another model created. */
+  turnRulesOf(model: string): readonly TurnRule[]
 }
 
 export function withTranslations(
   provider: Provider,
   { nativeEndpoints, resolveTarget, ...options }: TranslationOptions,
 ): Provider {
+  /** Sends a chat request, with its turns as the model requires them. */
+  async function sendChat(
+    request: UpstreamRequest,
+    turns: readonly ToolTurn[],
+    send: Provider['send'],
+  ): Promise<UpstreamResponse> {
+    const { name } = provider
+    const rules = options.turnRulesOf(asString(request.body.model))
+    const complete = await completeRequestTurns(request, turns, name, rules)
+    return withTurnStorage(await retryWithoutExtras(await send(complete), complete, send), request, name)
+  }
+
   return {
     ...provider,
     nativeEndpoints,
     async send(request) {
       const { endpoint } = request
-      if (!isTranslatableEndpoint(endpoint))
-        return normalizeClientError(await provider.send(request), endpoint, provider.name)
+      if (!isTranslatableEndpoint(endpoint)) {
+        const response =
+          endpoint === 'chat'
+            ? await sendChat(request, await listRequestTurns(request), sent => provider.send(sent))
+            : await provider.send(request)
+        return normalizeClientError(response, endpoint, provider.name)
+      }
       if (nativeEndpoints.includes(endpoint)) return sendNatively(provider, request, endpoint)
       const model = asString(request.body.model)
       const extrasKeys = (await options.extrasKeys?.(provider.name, model)) ?? []
@@ -74,14 +96,21 @@ export function withTranslations(
         rejectsUnsupportedTools: request.rejectsUnsupportedTools ?? false,
       }
       if (request.isCountOnly) return sendCount(provider, request, endpoint, target)
-      const { translated, droppedTools, omittedItems, context } = await translateRequest(request, endpoint, target)
+      const { translated, turns, droppedTools, omittedItems, context } = await translateRequest(
+        request,
+        endpoint,
+        target,
+      )
       const restoreFieldNames: RestoreFieldNames = details =>
         restoreRequestFieldNames(request, endpoint, target, details)
-      const firstResponse = await sendTranslated(provider, translated, context, restoreFieldNames)
-      const response = await retryWithoutExtras(firstResponse, translated, async () => {
-        const withoutExtras = await translateRequest(request, endpoint, { ...target, extrasKeys: [] })
-        return sendTranslated(provider, withoutExtras.translated, context, restoreFieldNames)
-      })
+      const send: Provider['send'] = sent => sendTranslated(provider, sent, context, restoreFieldNames)
+      const response =
+        translated.endpoint === 'chat'
+          ? await sendChat(translated, turns, send)
+          : await retryWithoutReasoning(await send(translated), translated, async () => {
+              const withoutExtras = await translateRequest(request, endpoint, { ...target, extrasKeys: [] })
+              return send(withoutExtras.translated)
+            })
       if (droppedTools.length > 0) response.headers.set(DROPPED_TOOLS_HEADER, droppedTools.join(', '))
       if (omittedItems.length > 0) response.headers.set(OMITTED_HEADER, omittedItems.join(', '))
       return response
@@ -119,39 +148,6 @@ async function sendNatively(
   if (!isShared || !request.isCountOnly || !NO_PATH.has(response.status)) return response
   await response.body.cancel().catch(() => {})
   return respondWithCount(await countRequestTokens(request, endpoint))
-}
-
-/** The words by which a rejection names the reasoning that the proxy requested or sent at Responses. */
-const REASONING_NAMES = [
-  'ncrypted content',
-  'encrypted_content',
-  'reasoning.summary',
-  'reasoning summar',
-  "type 'reasoning'",
-]
-
-/**
- * Some providers reject extras that they created themselves, or that another account got, and some models and accounts have no reasoning to
- * return. When a rejection names such a part, the request is sent again without extras.
- */
-async function retryWithoutExtras(
-  first: UpstreamResponse,
-  { body }: UpstreamRequest,
-  sendWithoutExtras: () => Promise<UpstreamResponse>,
-): Promise<UpstreamResponse> {
-  if (first.status !== 400 && first.status !== 422) return first
-  const names = [
-    ...asObjects(body.messages).flatMap(listExtraNames),
-    ...(isPresent(body.include) ? REASONING_NAMES : []),
-  ]
-  if (names.length === 0) return first
-  const text = await new Response(first.body).text()
-  if (names.some(name => text.includes(name))) {
-    const again = await sendWithoutExtras().catch(() => null)
-    if (again?.status === 200) return again
-    await again?.body.cancel().catch(() => {})
-  }
-  return { ...first, body: new Blob([text]).stream() }
 }
 
 /** The fields of a request that counts tokens at Responses. */

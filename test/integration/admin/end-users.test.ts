@@ -94,6 +94,9 @@ describeBackends('an end user', backend => {
       insert into judge_queue (project_id, context_hash, one_hash, other_hash, asked_hash, entry_hash, is_review, context, asked, similarity, end_user, not_before)
       select find_project('${of}'), sha256(convert_to(${quote(user)}, 'UTF8')), sha256('a'), sha256('b'), sha256('a'), sha256('e'), false, '{}', 'asked', 0.9, name_end_user(${quote(user)}), now() + interval '1 hour'
       on conflict do nothing`)
+    const turn = `json_build_array(json_build_object('project_id', k.project_id, 'key_id', k.id, 'made_by', 'a/b', 'extras', '{}',
+      'name', encode(sha256(convert_to(${quote(user)}, 'UTF8')), 'hex'), 'digest', repeat('b', 64), 'end_user', name_end_user(${quote(user)})))`
+    await proxy.query(`select store_turns(${turn}) from api_keys k where k.project_id = find_project('${of}')`)
   }
   /** Waits until all pending usage is summed up. */
   const rollUp = () =>

@@ -11,7 +11,15 @@ import { addUser, issueAdminKey, send } from './people.ts'
 /** Tables that never contain values from callers of the admin API: those of requests and caches, and the operator's catalogue. */
 const NOT_WRITTEN = [
   ...['cache_entries', 'cache_groups', 'cache_prompts', 'cache_sizes', 'cached_vectors', 'embedding_spaces'],
-  ...['installation', 'judge_queue', 'stored_objects', 'stored_responses', 'monthly_counters', 'semantic_hits'],
+  ...[
+    'installation',
+    'judge_queue',
+    'stored_objects',
+    'stored_responses',
+    'stored_turns',
+    'monthly_counters',
+    'semantic_hits',
+  ],
   ...['model_prices', 'model_unit_prices', 'models', 'setting_kinds', 'vendors'],
 ]
 const SUMS = /^(usage|latency)_/

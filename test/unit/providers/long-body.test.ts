@@ -14,7 +14,12 @@ test('translates a long request like a short one, and reports it', async () => {
     },
   }
   const target = { maxOutputTokens: null, canReason: true, supportsCacheControl: false }
-  const translating = withTranslations(provider, { nativeEndpoints: [], resolveTarget: () => target, extrasKeys: null })
+  const translating = withTranslations(provider, {
+    nativeEndpoints: [],
+    resolveTarget: () => target,
+    extrasKeys: null,
+    turnRulesOf: () => [],
+  })
   const body = { model: 'm', input: 'Hi' }
   const bodyText = JSON.stringify(body)
   const { signal } = new AbortController()

@@ -30,6 +30,7 @@ import { createReplayOptions, replayStream, serveHit } from '../../response/serv
 import { describePricedCall } from '../../spending/estimate-usage.ts'
 import { maxPriceOf, requestSizeOf } from '../../spending/max-cost.ts'
 import { resolveCallUsage } from '../../spending/resolve-usage.ts'
+import { openTurnStore } from './open-turn-store.ts'
 import { relayStream } from './relay-stream.ts'
 
 export const completionOperation: CoalescedOperation = {
@@ -57,6 +58,7 @@ async function callProvider(context: LeaderContext<CompletionQuery>, stages: Pip
     signal: call.signal,
     isClientDisconnected: call.hasNoSubscribers,
     trial: context.isTrial ? ('itself' as const) : isTriedBeside ? ('beside' as const) : undefined,
+    turns: openTurnStore(context, stages),
     maxPrice: recorder.spending?.hasBudgets ? maxPriceOf(size, provider, stages.catalogue) : undefined,
   }
   const upstream = await provider.send(
@@ -100,6 +102,7 @@ async function createPlainResponse(
   setStoredResponseId(context, read.id)
   const usage = await resolveCallUsage(pricedCall, read, owner)
   const decision = await checkResponse(context, bytes, usage)
+  upstream.storeTurns?.(read.turns)
   const headers = createResponseHeaders(context, upstream, usage, stages)
   addOmittedHeader(headers, omitted)
   const response: ProxyResponse = query.stream

@@ -109,6 +109,7 @@ async function settleStream(
   const isTextComplete = stream.assembler.meter.discardedChars === 0
   const decision = await checkResponse(context, isTextComplete ? bytes : null, usage).catch(asRejection)
   if (decision && 'rejection' in decision) return call.settle(...decision.rejection)
+  upstream.storeTurns?.(analysis.turns)
   await gate.release()
   const isComplete = isStorable && decision?.mayStore !== false
   const kind = { isSemantic: !analysis.callsTools, isStreamed: true, policy: decision?.policy ?? null }
