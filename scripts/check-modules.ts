@@ -25,8 +25,7 @@ const MODULES: readonly Module[] = [
   { name: 'http', maxLines: 2_200 },
   {
     name: 'pipeline',
-    maxLines: 12_800,
-    maxLines: 12_750,
+    maxLines: 12_900,
     order: [
       'pipeline.ts',
       'endpoints',

@@ -212,6 +212,17 @@ export function isRejectedStatus(status: number): boolean {
   return status >= 400 && status < CLIENT_DISCONNECTED_STATUS
 }
 
+/** Whether the outcome is recorded: not every rejection of a key, and of trials those that cost something. */
+export function mustRecord(
+  { request, resolvedKey, attempts, failedCalls }: RecordDraft,
+  { usage, status, isCounted }: RequestOutcome,
+  canRecordRejection: (key: string) => boolean,
+): boolean {
+  if (request.isTrial) return usage !== NO_USAGE || failedCalls.length > 0
+  const isRejected = !isCounted && isRejectedStatus(status) && attempts.calls === 0
+  return !isRejected || canRecordRejection(`${resolvedKey.key_id}`)
+}
+
 /** Returns the recorded fields of a request that was not parsed; null if such requests are not recorded. */
 export function describeUnparsedRequest({ target }: { target: RouteTarget }): RecordedQuery | null {
   // The model comes from the path, which may hold any text.

@@ -31,8 +31,8 @@ import {
   createRecordDraft,
   createUsageRecord,
   describeUnparsedRequest,
-  isRejectedStatus,
   listedModelOf,
+  mustRecord,
   type RecordDraft,
   type RequestMetadata,
   type RequestOutcome,
@@ -225,14 +225,10 @@ export class RequestRecorder {
     this.#isFinished = true
     this.#options.activeRequests.delete(this)
     this.#onFinish?.()
-    const { quota, canRecordRejection } = this.#options
     const { request, resolvedKey } = this.#draft
     const query = this.#draft.query ?? describeUnparsedRequest(request)
-    if (!result.isCounted && !request.isTrial) quota.refund(resolvedKey)
-    const isRejected = !result.isCounted && isRejectedStatus(result.status) && this.attempts.calls === 0
-    const hasCost = result.usage !== NO_USAGE || this.#calls.failedCalls.length > 0
-    request.isRecorded =
-      query !== null && (request.isTrial ? hasCost : !isRejected || canRecordRejection(`${resolvedKey.key_id}`))
+    if (!result.isCounted && !request.isTrial) this.#options.quota.refund(resolvedKey)
+    request.isRecorded = query !== null && mustRecord(this.#draft, result, this.#options.canRecordRejection)
     if (query && request.isRecorded) this.#write(query, result, cause)
     else this.spending?.release()
   }
