@@ -7,6 +7,7 @@ import { CLIENT_ERRORS } from '../src/errors/client-errors.ts'
 import type { ErrorDefinition } from '../src/errors/error-definition.ts'
 import { ROUTING_ERRORS } from '../src/errors/routing-errors.ts'
 import { SERVER_ERRORS } from '../src/errors/server-errors.ts'
+import { GENERATE_CONTENT_RULES, GENERATION_CONFIG_RULES } from '../src/formats/gemini/gemini-fields.ts'
 import { MESSAGE_FIELD_RULES } from '../src/formats/messages/message-fields.ts'
 import { RESPONSE_FIELD_RULES } from '../src/formats/responses/response-fields.ts'
 import { EXPOSED_HEADERS } from '../src/http/exposed-headers.ts'
@@ -157,6 +158,8 @@ const UPSTREAM_ERRORS = `Clients act on the codes and messages of their vendor. 
 | Unknown model | \`model_not_found\`, 404 | \`not_found_error\`, 404 |
 | Overloaded | \`overloaded\`, 503 or 529 | \`overloaded_error\`, 503 or 529 |
 
+Gemini’s clients get chat’s statuses in Google’s form, \`{"error": {"code", "message", "status", "details"}}\`; the \`reason\` in the details is the code in capitals.
+
 An error of an upstream that has the endpoint itself is forwarded byte for byte, except that the code for an overlong prompt is always \`context_length_exceeded\`. Retries and fallbacks act on the upstream’s own status.`
 
 function writeErrors(): string {
@@ -205,6 +208,10 @@ function writeRequestFields(): string {
     '## `/v1/messages`, where it is translated',
     'To Responses if the provider has that endpoint, else to chat completions. At Responses nothing is stored (`store: false`), and reasoning returns encrypted (`include`) if the request has tools or `thinking`. Any other field is sent as it is.',
     writeFieldLists(MESSAGE_FIELD_RULES),
+    '## Gemini’s `generateContent`',
+    'It is always translated to chat completions; for Anthropic’s models, the list above then applies. Names may be in camel case or snake case. Any other field is rejected with its name, as Google does. Of a part, `videoMetadata` and `mediaResolution` are omitted.',
+    writeFieldLists({ ...GENERATE_CONTENT_RULES, ...GENERATION_CONFIG_RULES }),
+    'A `functionResponse` belongs to the call with its `id`; without one, to the first call of its name that has no response. Files must be in `inlineData`, or at an `http` address that the provider can read. At `embedContent` and `batchEmbedContents`, `outputDimensionality` becomes `dimensions`, and `taskType` and `title` are omitted.',
   ])
 }
 

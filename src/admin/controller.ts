@@ -102,7 +102,7 @@ export function createPublicController(
       arrivedAtMs: performance.now(),
       // There are no CORS headers, because pages of other origins must not call the admin API.
       corsHeaders: {},
-      isAnthropic: false,
+      apiForm: 'openai',
       closesConnection: false,
       isSecure: isHttps(request, trustedProxies),
       memory,

@@ -70,6 +70,7 @@ const REPORT_BY_ENDPOINT: Record<RecordedEndpoint, ReportName> = {
   completions: 'completions',
   responses: 'completions',
   messages: 'completions',
+  generate_content: 'completions',
   realtime: 'completions',
   embeddings: 'embeddings',
   moderations: 'moderations',

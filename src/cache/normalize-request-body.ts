@@ -8,6 +8,7 @@ import { isJsonObject, isPresent, type JsonObject } from '../formats/json/canoni
 const NORMALIZERS: Record<string, (body: JsonObject) => JsonObject> = {
   chat: normalizeChat,
   messages: normalizeChat,
+  generate_content: normalizeChat,
   responses: normalizeResponses,
 }
 

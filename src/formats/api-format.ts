@@ -44,6 +44,8 @@ export interface ApiFormat {
   isLastEvent(event: Uint8Array): boolean
   /** The event that ends a stream whose provider sent no last event; null if the format has no such event. */
   readonly lastEvent: Uint8Array | null
+  /** Sent to a client that waits for the first event; a comment by default. */
+  readonly keepAlive?: Uint8Array
   /** Changes a plain response in place to the form that clients expect. Returns whether anything changed. */
   normalize?(response: JsonObject): boolean
   /** Returns the events that report a broken stream. `last` is the last event that was sent, if any was. */

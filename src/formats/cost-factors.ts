@@ -48,6 +48,7 @@ const OUTPUT_LIMIT_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['completions', ['max_tokens']],
   ['messages', ['max_tokens']],
   ['responses', ['max_output_tokens']],
+  ['generate_content', ['max_completion_tokens']],
 ])
 
 export interface CostFactorOptions {

@@ -4,6 +4,7 @@ import type { ApiFormat } from './api-format.ts'
 import { chatFormat, completionsFormat } from './chat/chat-format.ts'
 import type { Completeness } from './chat/completeness.ts'
 import { type ExpectedOutput, readExpectedEmbeddings } from './expected-output.ts'
+import { geminiFormat } from './gemini/gemini-format.ts'
 import { isJsonObject } from './json/canonical.ts'
 import { messagesFormat } from './messages/messages-format.ts'
 import { responsesFormat } from './responses/responses-format.ts'
@@ -19,6 +20,7 @@ const FORMATS = {
   },
   responses: responsesFormat,
   messages: messagesFormat,
+  generate_content: geminiFormat,
 } satisfies Record<string, ApiFormat>
 
 /** The operations that have an API format. */
@@ -52,6 +54,6 @@ function countDimensions(datum: unknown): number | null {
 }
 
 /** Whether requests of the endpoint can be translated to chat completions. */
-export function isTranslatableEndpoint(endpoint: string): endpoint is 'responses' | 'messages' {
-  return endpoint === 'responses' || endpoint === 'messages'
+export function isTranslatableEndpoint(endpoint: string): endpoint is 'responses' | 'messages' | 'generate_content' {
+  return endpoint === 'responses' || endpoint === 'messages' || endpoint === 'generate_content'
 }

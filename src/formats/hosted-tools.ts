@@ -37,8 +37,10 @@ export interface HostedToolOmission {
   dropped: string[]
 }
 
+type TranslatableEndpoint = 'responses' | 'messages' | 'generate_content'
+
 /** Omits hosted tools. If the request requires a tool call, nothing is omitted, and the translation rejects unsupported tools. */
-export function omitHostedTools(endpoint: 'responses' | 'messages', body: JsonObject): HostedToolOmission {
+export function omitHostedTools(endpoint: TranslatableEndpoint, body: JsonObject): HostedToolOmission {
   const isClientDefined = (tool: unknown) => isClientTool(endpoint, tool)
   const { tools, tool_choice: choice } = body
   if (!Array.isArray(tools) || !isOptionalChoice(choice)) return { body, dropped: [] }

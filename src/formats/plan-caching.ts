@@ -18,6 +18,7 @@ export interface CachePlan {
 const STATEFUL_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['responses', ['previous_response_id', 'conversation', 'prompt']],
   ['messages', ['container', 'mcp_servers', 'thread', 'thread_id']],
+  ['generate_content', []],
 ])
 /** Input items that contain their whole content. */
 const PLAIN_ITEMS = new Set([

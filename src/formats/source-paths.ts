@@ -19,7 +19,7 @@ interface FieldNames {
   piece: Readonly<Record<string, string>>
 }
 
-export const CLIENT_FIELD_NAMES: Record<'responses' | 'messages', FieldNames> = {
+export const CLIENT_FIELD_NAMES: Record<'responses' | 'messages' | 'generate_content', FieldNames> = {
   responses: {
     request: {
       messages: 'input',
@@ -55,6 +55,27 @@ export const CLIENT_FIELD_NAMES: Record<'responses' | 'messages', FieldNames> = 
       ...{ id: 'id', name: 'name', arguments: 'input' },
       ...{ description: 'description', parameters: 'input_schema', strict: 'strict' },
     },
+  },
+  generate_content: {
+    request: {
+      messages: 'contents',
+      max_completion_tokens: 'generationConfig.maxOutputTokens',
+      temperature: 'generationConfig.temperature',
+      top_p: 'generationConfig.topP',
+      top_k: 'generationConfig.topK',
+      seed: 'generationConfig.seed',
+      stop: 'generationConfig.stopSequences',
+      presence_penalty: 'generationConfig.presencePenalty',
+      frequency_penalty: 'generationConfig.frequencyPenalty',
+      logprobs: 'generationConfig.responseLogprobs',
+      top_logprobs: 'generationConfig.logprobs',
+      modalities: 'generationConfig.responseModalities',
+      response_format: 'generationConfig.responseMimeType',
+      reasoning_effort: 'generationConfig.thinkingConfig',
+      tool_choice: 'toolConfig.functionCallingConfig',
+      stream_options: 'streamGenerateContent',
+    },
+    piece: {},
   },
 }
 

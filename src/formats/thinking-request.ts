@@ -10,7 +10,7 @@ export type ThinkingDialect = 'anthropic' | 'openai' | 'aggregator' | 'other'
 /** Returns the requested thinking. A field turns thinking off only if the provider supports it, but on in any case. `on` outweighs `off`. */
 export function readRequestedThinking(endpoint: string, body: JsonObject, dialect: ThinkingDialect): RequestedThinking {
   const { reasoning_effort: effort, reasoning, thinking, include_reasoning: isIncluded } = body
-  const isChat = endpoint === 'chat' && dialect !== 'other'
+  const isChat = (endpoint === 'chat' || endpoint === 'generate_content') && dialect !== 'other'
   const isResponses = endpoint === 'responses' && dialect !== 'other'
   const fields = [
     readField(effort, effort === 'none', isChat),

@@ -9,7 +9,7 @@ import type { SourceFormat } from './chat/source-format.ts'
 import type { ExpectedOutput } from './expected-output.ts'
 import { isJsonObject, type JsonObject } from './json/canonical.ts'
 import { toResponseError } from './response-failure.ts'
-import type { SseEvent, TypedEvent } from './sse/sse.ts'
+import type { SseEvent } from './sse/sse.ts'
 
 /** Writes a response in another format, as the events of its stream. */
 export interface TranslationWriter extends PartWriter {
@@ -18,7 +18,7 @@ export interface TranslationWriter extends PartWriter {
   /** Ends a response that failed after its first part. */
   fail(error: ProxyError, usage: JsonObject | null): void
   /** Returns the events written since the last call. */
-  drainEvents(): TypedEvent[]
+  drainEvents(): JsonObject[]
 }
 
 /** Creates a writer. `reader` returns the reader of the response that it writes. */
@@ -65,7 +65,7 @@ export class StreamTranslator {
   }
 
   /** Translates one event of the provider's stream. Throws a ProxyError for an error in it. */
-  push({ data, event }: SseEvent): TypedEvent[] {
+  push({ data, event }: SseEvent): JsonObject[] {
     const { meter } = this.#assembler
     this.#chunk = null
     this.#assembler.push(data, event)
@@ -77,7 +77,7 @@ export class StreamTranslator {
   }
 
   /** Returns the last events. Call after the last event. Throws a ProxyError if the response is a failure of its provider. */
-  end(): TypedEvent[] {
+  end(): JsonObject[] {
     this.#isDone = true
     const source = this.finishSource()
     if (isUpstreamFailure(source.completeness)) throw toResponseError(source)
@@ -88,7 +88,7 @@ export class StreamTranslator {
   }
 
   /** Returns the events that end an incomplete response. */
-  fail(error: ProxyError): TypedEvent[] {
+  fail(error: ProxyError): JsonObject[] {
     this.#writer.fail(error, usageOf(this.finishSource()))
     return this.#writer.drainEvents()
   }
@@ -102,7 +102,7 @@ export class StreamTranslator {
 
 export interface TranslatedPlainResponse {
   /** The events of the response. */
-  events: TypedEvent[]
+  events: JsonObject[]
   source: Pick<SourceResponse, 'completeness' | 'omitted'>
 }
 

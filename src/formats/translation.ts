@@ -1,13 +1,21 @@
-/** Translates requests of the Responses and Messages APIs to chat completions, those of Messages also to Responses, and the responses back. */
+/**
+ * Translates requests of the Responses, Messages and Gemini APIs to chat completions, those of Messages also to Responses, and the responses
+ * back.
+ */
 
+import type { AssembledStream } from './api-format.ts'
 import { chatSource } from './chat/chat-source.ts'
-import type { PartSource } from './chat/part-reader.ts'
 import type { ExtrasKeys } from './chat/provider-extras.ts'
 import type { SourceFormat } from './chat/source-format.ts'
 import { apiFormatOf } from './endpoint-formats.ts'
 import { type ClientError, writeOpenAiError } from './errors/client-error.ts'
 import type { ProviderError } from './errors/provider-error.ts'
 import type { ExpectedOutput } from './expected-output.ts'
+import { createGeminiAssembler } from './gemini/assemble-gemini.ts'
+import { writeGoogleProviderError } from './gemini/gemini-errors.ts'
+import { encodeGeminiChunks } from './gemini/gemini-format.ts'
+import { type GeminiTranslationContext, GeminiTranslationWriter } from './gemini/gemini-translation-writer.ts'
+import { completeChatRequest } from './gemini/request-to-chat.ts'
 import { omitHostedTools } from './hosted-tools.ts'
 import { asObjects, asString, isJsonObject, type JsonObject } from './json/canonical.ts'
 import { createMessageAssembler } from './messages/assemble-message.ts'
@@ -26,9 +34,14 @@ import { createResponseInputBuilder } from './responses/write-input.ts'
 import { writeResponsesRequest } from './responses/write-request.ts'
 import { type ResponseContext, readResponseContext } from './responses/write-response.ts'
 import { replaceWithClientFields, resolveClientField } from './source-paths.ts'
-import type { TypedEvent } from './sse/sse.ts'
+import { encodeTypedEvents } from './sse/sse.ts'
 import { countPromptTokens, estimatePromptTokens } from './tokens/count-tokens.ts'
-import { type SourceResponse, StreamTranslator, translatePlainResponse } from './translate-response.ts'
+import {
+  type SourceResponse,
+  StreamTranslator,
+  type TranslationWriterFactory,
+  translatePlainResponse,
+} from './translate-response.ts'
 
 /** The endpoints to which requests are translated. */
 export type SourceEndpoint = SourceFormat['endpoint']
@@ -39,6 +52,7 @@ const SOURCES: Readonly<Record<SourceEndpoint, SourceFormat>> = { chat: chatSour
 export type TranslationContext = { expected: ExpectedOutput; source: SourceEndpoint } & (
   | { endpoint: 'responses'; context: ResponseContext }
   | { endpoint: 'messages'; context: MessageTranslationContext }
+  | { endpoint: 'generate_content'; context: GeminiTranslationContext }
 )
 
 export interface TranslatedRequest {
@@ -62,6 +76,9 @@ export interface ResponseTranslator {
   /** Translates a provider's plain response. Throws a ProxyError if the response is a failure of its provider. */
   translateResponse(response: JsonObject): TranslatedResponse
   createStreamTranslator(): StreamTranslator
+  encodeEvents(events: readonly JsonObject[]): Uint8Array
+  /** Whether clients skip comments between events. */
+  readonly acceptsComments: boolean
   /** Translates a provider's error. `bodyText` is the text that it was read from. */
   translateError(error: ProviderError, bodyText: string): ClientError
 }
@@ -94,6 +111,17 @@ export function translateRequest(
     const body = translateResponsesRequest(own, extrasKeys)
     const translated = { endpoint, source, context, expected: readExpectedOutput(body) } as const
     return { body, droppedTools, omittedItems: listOmittedItemTypes(given), context: translated }
+  }
+  if (endpoint === 'generate_content') {
+    const body = completeChatRequest(own, target)
+    const context = {
+      model: asString(own.model),
+      requestId: crypto.randomUUID(),
+      includesThoughts: own.include_reasoning === true,
+      extrasKeys,
+    }
+    const translated = { endpoint, source, context, expected: readExpectedOutput(body) } as const
+    return { body, droppedTools, omittedItems: [], context: translated }
   }
   const body = source === 'chat' ? translateMessagesRequest(own, target) : translateToResponses(own, target)
   const requestId = `req_${crypto.randomUUID().replaceAll('-', '')}`
@@ -133,43 +161,78 @@ export function restoreClientFieldNames(
   { param, message }: ErrorDetails,
 ): ErrorDetails {
   const { body } = translateRequest(endpoint, own, target)
-  const renamed = param === null ? null : { from: param, to: resolveClientField(endpoint, own, body, param) }
-  return { param: renamed?.to ?? null, message: replaceWithClientFields(endpoint, own, message, renamed) }
+  // Gemini's clients sent no chat field, although the request was translated to one before.
+  const sent = endpoint === 'generate_content' ? {} : own
+  const renamed = param === null ? null : { from: param, to: resolveClientField(endpoint, sent, body, param) }
+  return { param: renamed?.to ?? null, message: replaceWithClientFields(endpoint, sent, message, renamed) }
 }
 
 export function createResponseTranslator(translated: TranslationContext): ResponseTranslator {
-  const { endpoint, context, expected } = translated
+  const { create, join, encodeEvents, translateError } = createTranslationParts(translated)
+  const { endpoint, expected } = translated
   const source = SOURCES[translated.source]
-  const create = (reader: () => PartSource) =>
-    translated.endpoint === 'responses'
-      ? new ResponsesTranslationWriter(translated.context, reader)
-      : new MessagesTranslationWriter(translated.context, reader)
   return {
     translateResponse(response) {
       const { events, source: judged } = translatePlainResponse(source, response, create, expected)
-      return { body: endpoint === 'responses' ? joinResponse(events) : joinMessage(events), source: judged }
+      return { body: join(events), source: judged }
     },
     createStreamTranslator: () => new StreamTranslator(source, create, expected),
-    // Responses and chat use the same envelope.
-    translateError: error =>
-      endpoint === 'responses' ? writeOpenAiError(error) : writeAnthropicProviderError(error, context.requestId),
+    encodeEvents,
+    acceptsComments: endpoint !== 'generate_content',
+    translateError,
+  }
+}
+
+/** What differs between the formats of a translated response. */
+interface TranslationParts extends Pick<ResponseTranslator, 'encodeEvents' | 'translateError'> {
+  create: TranslationWriterFactory
+  join(events: readonly JsonObject[]): JsonObject
+}
+
+function createTranslationParts(translated: TranslationContext): TranslationParts {
+  const { endpoint, context } = translated
+  switch (endpoint) {
+    case 'responses':
+      return {
+        create: reader => new ResponsesTranslationWriter(context, reader),
+        join: joinResponse,
+        encodeEvents: encodeTypedEvents,
+        // Responses and chat use the same envelope.
+        translateError: error => writeOpenAiError(error),
+      }
+    case 'messages':
+      return {
+        create: reader => new MessagesTranslationWriter(context, reader),
+        join: events => joinEvents(createMessageAssembler(), events),
+        encodeEvents: encodeTypedEvents,
+        translateError: error => writeAnthropicProviderError(error, context.requestId),
+      }
+    case 'generate_content':
+      return {
+        create: reader => new GeminiTranslationWriter(context, reader),
+        join: chunks => joinEvents(createGeminiAssembler(), chunks),
+        encodeEvents: encodeGeminiChunks,
+        translateError: writeGoogleProviderError,
+      }
   }
 }
 
 /** Returns the whole response, which the last event contains. */
-function joinResponse(events: readonly TypedEvent[]): JsonObject {
+function joinResponse(events: readonly JsonObject[]): JsonObject {
   return events.at(-1)?.response as JsonObject
 }
 
-function joinMessage(events: readonly TypedEvent[]): JsonObject {
-  const assembler = createMessageAssembler()
+function joinEvents(
+  assembler: { add(event: JsonObject): void; finish(): AssembledStream },
+  events: readonly JsonObject[],
+): JsonObject {
   for (const event of events) assembler.add(event)
   return assembler.finish().body
 }
 
 /**
  * Estimates the request's input tokens for models whose provider has no endpoint for it. Returns the response of `/v1/responses/input_tokens` or
- * `/v1/messages/count_tokens`. Throws the same 400 that the request itself would get.
+ * `/v1/messages/count_tokens`, or of Gemini's `countTokens`. Throws the same 400 that the request itself would get.
  */
 export function estimateInputTokens(endpoint: TranslatedEndpoint, given: JsonObject): JsonObject {
   const { body } = omitHostedTools(endpoint, given)
@@ -180,6 +243,8 @@ export function estimateInputTokens(endpoint: TranslatedEndpoint, given: JsonObj
     }
   }
   const target = { maxOutputTokens: null, canReason: true, supportsCacheControl: false, extrasKeys: null }
+  if (endpoint === 'generate_content')
+    return { totalTokens: countPromptTokens(completeChatRequest(body, target), 'chat') }
   // A count request has no max_tokens, but the translation requires one.
   return { input_tokens: countPromptTokens(translateMessagesRequest({ ...body, max_tokens: 1 }, target), 'chat') }
 }

@@ -18,6 +18,8 @@ const KNOWN_BASES: readonly (readonly [string, ClientVendor | null])[] = [
 ]
 /** Headers that Anthropic's API requires, or that turn on features that only it has. */
 const ANTHROPIC_HEADERS = ['anthropic-version', 'anthropic-beta']
+/** Headers of Google's clients: its packages send both. */
+const GOOGLE_HEADERS = ['x-goog-api-key', 'x-goog-api-client']
 /** The user agent of OpenRouter's packages, which send no header of their own. */
 const OPENROUTER_AGENT = /\bai-sdk\/openrouter\/|@openrouter\//
 
@@ -62,15 +64,18 @@ function createVendorDetector({ list }: VendorDirectory): VendorDetector {
       return { rest: path.slice(base.length), vendor: bases.get(name) ?? null }
     },
     detect(headers) {
-      if (hasAnthropicHeaders(headers)) return 'anthropic'
+      const form = detectApiHeaders(headers)
+      if (form !== null) return form
       const agent = headers.get('user-agent') ?? ''
       return agents.find(([, pattern]) => pattern.test(agent))?.[0] ?? null
     },
   }
 }
 
-export function hasAnthropicHeaders(headers: Headers): boolean {
-  return ANTHROPIC_HEADERS.some(name => headers.has(name))
+/** Returns the vendor whose API the headers belong to; null for any other. */
+export function detectApiHeaders(headers: Headers): 'anthropic' | 'google' | null {
+  if (ANTHROPIC_HEADERS.some(name => headers.has(name))) return 'anthropic'
+  return GOOGLE_HEADERS.some(name => headers.has(name)) ? 'google' : null
 }
 
 function basePathOf(address: string): string {

@@ -34,7 +34,7 @@ export const EXPOSED_HEADERS: readonly (readonly [names: readonly string[], desc
   [['X-Proxy-Dropped-Tools'], 'tools that were omitted because the model’s provider cannot run them'],
   [
     ['X-Proxy-Omitted'],
-    'kinds of content that were omitted, because the client’s format or the model does not support them: `compaction`, `images`, `annotations`. A stream names those of its response in a comment before its last event, `: x-proxy-omitted: images`; such a response is not stored',
+    'kinds of content that were omitted, because the client’s format or the model does not support them: `compaction`, `images`, `annotations`. A stream names those of its response in a comment before its last event, `: x-proxy-omitted: images`, Gemini’s in `finishMessage`; such a response is not stored',
   ],
   [['X-Proxy-Tokens-Saved'], 'prompt tokens served from the cache'],
   [

@@ -12,10 +12,11 @@ import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import { isCountedRejection, type RejectionCounter } from '../telemetry/rejection-counter.ts'
+import { isGoogleUrl, readQuery } from './gemini-api.ts'
 import { isHttps } from './is-https.ts'
 import { routeOf } from './paths.ts'
 import type { Readiness } from './readiness.ts'
-import { type Cors, expectsAnthropicErrors, type HttpRequestContext, respondWithError } from './respond.ts'
+import { type Cors, detectApiForm, type HttpRequestContext, respondWithError } from './respond.ts'
 
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
@@ -40,17 +41,21 @@ function unmapAddress(address: string): string {
 }
 
 /** Headers with a bare key, checked in this order when there is no Authorization header. */
-const BARE_KEY_HEADERS = ['api-key', 'x-api-key']
+const BARE_KEY_HEADERS = ['api-key', 'x-api-key', 'x-goog-api-key']
 
-/** Returns the Authorization header, or the one that Azure's and Anthropic's clients use instead; null when the request has no key. */
-export function readAuthorization(headers: Headers): string | null {
+/**
+ * Returns the Authorization header, or the one that Azure's, Anthropic's and Google's clients use instead, or the key in the query of Gemini's
+ * API; null when the request has no key.
+ */
+export function readAuthorization({ headers, url }: Pick<Request, 'headers' | 'url'>): string | null {
   const authorization = headers.get('authorization')
   if (authorization !== null) return authorization
   for (const name of BARE_KEY_HEADERS) {
     const key = headers.get(name)
     if (key !== null && key.trim() !== '') return `Bearer ${key.trim()}`
   }
-  return null
+  const key = isGoogleUrl(url) ? readQuery(url, 'key')?.trim() : undefined
+  return key ? `Bearer ${key}` : null
 }
 
 const VALID_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/
@@ -112,7 +117,7 @@ export function createIngress(options: IngressOptions): Ingress {
       requestId: readRequestId(request.headers),
       arrivedAtMs: performance.now(),
       corsHeaders: cors.headersFor(request),
-      isAnthropic: expectsAnthropicErrors(request),
+      apiForm: detectApiForm(request),
       closesConnection: readiness.isDraining() || connections.isNearLimit(),
       isSecure: isHttps(request, config.trustedProxies),
       memory,

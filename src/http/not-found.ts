@@ -1,6 +1,6 @@
 /** Creates the 404 for an unknown path. Its message says what to change. */
 import { createError, type ProxyError } from '../errors/errors.ts'
-import { GEMINI_PATH } from './paths.ts'
+import { GEMINI_METHODS, OTHER_GEMINI_METHOD } from './gemini-api.ts'
 
 /** Endpoints of other APIs that some clients use by default, and advice on what to set instead. */
 const UNSUPPORTED_ENDPOINTS: readonly [pattern: RegExp, api: string, advice: string][] = [
@@ -20,9 +20,9 @@ const UNSUPPORTED_ENDPOINTS: readonly [pattern: RegExp, api: string, advice: str
     'Open a WebSocket at /v1/realtime with a key of this proxy.',
   ],
   [
-    GEMINI_PATH,
-    'Gemini’s API',
-    'Choose your client’s provider for OpenAI-compatible servers, with a base address that ends in /v1.',
+    OTHER_GEMINI_METHOD,
+    'a part of Gemini’s API that this proxy does not have',
+    `It has these methods: ${GEMINI_METHODS.join(', ')}.`,
   ],
   [
     /\/[a-z]+-model$/,

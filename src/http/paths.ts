@@ -10,6 +10,7 @@ import {
 } from '../providers/stored-object-collections.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import type { VendorDetector } from './detect-vendor.ts'
+import { geminiPathOf, OTHER_GEMINI_METHOD, resolveGeminiTarget } from './gemini-api.ts'
 
 /** A host name or an IP address, and a port. It does not match the names of two Host headers, which Bun joins. */
 const HOST = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
@@ -87,6 +88,7 @@ export const TARGETS_BY_PATH: Readonly<Record<string, RouteTarget>> = {
 
 /** Returns the documented path of a target, with `{id}` for an id. Spans are grouped by it, and responses are counted by it. */
 export function routeOf(target: RouteTarget): string {
+  if ('gemini' in target && target.gemini) return geminiPathOf(target.gemini)
   switch (target.kind) {
     case 'operation':
       return `/v1/${target.operation}`
@@ -118,16 +120,14 @@ const DEPLOYMENTS = '/deployments/'
 /** Possible numbers of path segments after a deployment: /v1/chat/completions, /chat/completions, /embeddings. */
 const SEGMENTS_AFTER_DEPLOYMENT = [3, 2, 1]
 
-/** Matches the paths that Gemini's and Vertex's clients call, under any base URL, and with any slashes in the model. */
-export const GEMINI_PATH =
-  /:(?<called>\w*(?:Contents?|Tokens)|generateAnswer|\w*[pP]redict(?:LongRunning)?)$(?<=\/models\/.+)|(?<=\/v1beta\d*\/)models(?=\/[^:]*$|$)/
-
 /**
  * Returns the path's target; null when there is none. Tolerates extra slashes, a base URL without /v1, and vendors' base paths.
  * A vendor in the path has precedence over one that the headers identify.
  */
 export function resolveTarget(pathname: string, detector: VendorDetector, headers?: Headers): RouteTarget | null {
   const path = pathname.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
+  const gemini = resolveGeminiTarget(path)
+  if (gemini) return gemini
   const { rest, vendor } = detector.splitBase(path)
   const target = rest.startsWith(DEPLOYMENTS) ? readDeployment(rest) : readProxyPath(rest)
   return target && applyVendor(target, vendor ?? (headers ? detector.detect(headers) : null))
@@ -166,7 +166,7 @@ function readProxyPath(path: string): RouteTarget | null {
   if (isPassThroughOperation(operation)) return { kind: 'operation', operation, model: null }
   const object = parseStoredObjectPath(proxyPath.slice('/v1'.length))
   if (object) return { kind: 'stored_object', ...object }
-  return proxyPath.startsWith(`${MODELS}/`) && !GEMINI_PATH.test(proxyPath)
+  return proxyPath.startsWith(`${MODELS}/`) && !OTHER_GEMINI_METHOD.test(proxyPath)
     ? { kind: 'models', id: proxyPath.slice(MODELS.length + 1) }
     : null
 }

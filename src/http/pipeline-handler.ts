@@ -2,15 +2,24 @@
 import type { Config } from '../config/config.ts'
 import { ClientDisconnected } from '../errors/errors.ts'
 import { ResponseMemory } from '../event-loop/response-memory.ts'
+import { GEMINI_KEEP_ALIVE } from '../formats/gemini/gemini-format.ts'
 import { CLIENT_DISCONNECTED_STATUS } from '../pipeline/accounting/create-record.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
-import type { HttpMethod, PipelineTarget, ProxyRequest, ProxyResponse } from '../pipeline/request/request.ts'
+import type {
+  GeminiCall,
+  HttpMethod,
+  PipelineTarget,
+  ProxyRequest,
+  ProxyResponse,
+  RequestBody,
+} from '../pipeline/request/request.ts'
 import type { Tracing } from '../telemetry/tracing/request-trace.ts'
+import { adaptGeminiBody, adaptGeminiResponse } from './gemini-api.ts'
 import { type ConnectionLimiter, type IncomingRequest, type Ingress, readAuthorization } from './ingress.ts'
 import { routeOf } from './paths.ts'
 import { addModelToBody, createBodyReader, type ReceivedBody } from './read-body.ts'
 import { createResponse, isLongBody } from './respond.ts'
-import { streamBody } from './stream-body.ts'
+import { KEEP_ALIVE, streamBody } from './stream-body.ts'
 
 /** How long a connection may be idle, in seconds. Requests that wait for an upstream are exempt. */
 export const IDLE_TIMEOUT_SECONDS = 60
@@ -59,33 +68,31 @@ export function createPipelineHandler(options: PipelineHandlerOptions, ingress: 
     try {
       if (server) connections.check(server)
       const { headers, signal, url } = request
-      const model = 'model' in target ? target.model : null
+      const address = ingress.clientAddressOf(incoming)
       proxyRequest = {
         id: context.requestId,
         target,
         method,
-        search: queryStringOf(url),
-        authorization: readAuthorization(headers),
-        address: ingress.clientAddressOf(incoming),
+        // The query of Gemini's API may contain the key.
+        search: geminiCallOf(target) ? '' : queryStringOf(url),
+        authorization: readAuthorization(request),
+        address,
         headers,
-        body: model === null ? body : addModelToBody(body, headers.get('content-type'), model),
+        body: adaptBody(body, target, { headers, address }),
         signal,
         arrivedAtMs: context.arrivedAtMs,
         trace,
         responseMemory: memory,
         onFinished: finalizer => void finalizers.push(finalizer),
       }
-      const response = await pipeline(proxyRequest)
+      const { response, ...sending } = await adaptResponse(await pipeline(proxyRequest), proxyRequest, url)
       status = response.status
-      // Without this header, nginx buffers the stream.
-      if (isEventStream(response)) response.headers['x-accel-buffering'] = 'no'
-      const source =
-        typeof response.body === 'string' && isLongBody(response.body) ? Buffer.from(response.body) : response.body
-      if (source instanceof ReadableStream || (typeof source !== 'string' && isLongBody(source))) {
+      const source = readLongBody(response)
+      if (source) {
         isStreaming = true
         // Called after the end of the body, so that this limit is the last that is set.
         const disconnect = () => server?.timeout(request, 1)
-        response.body = streamBody(source, { hasEvents: isEventStream(response), memory, onEnd: end, disconnect })
+        response.body = streamBody(source, { ...sending, memory, onEnd: end, disconnect })
       }
       return closeIfUnread(createResponse(response, context), body)
     } catch (error) {
@@ -100,6 +107,44 @@ export function createPipelineHandler(options: PipelineHandlerOptions, ingress: 
       }
     }
   }
+}
+
+/** Returns the method of Gemini's API and its model; undefined for any other target. */
+function geminiCallOf(target: PipelineTarget): GeminiCall | undefined {
+  return 'gemini' in target ? target.gemini : undefined
+}
+
+/** Returns the body in the form that the pipeline reads, with the model of the path. */
+function adaptBody(
+  body: ReceivedBody,
+  target: PipelineTarget,
+  { headers, address }: Pick<ProxyRequest, 'headers' | 'address'>,
+): RequestBody {
+  const gemini = geminiCallOf(target)
+  if (gemini) return adaptGeminiBody(body, gemini, address)
+  const model = 'model' in target ? target.model : null
+  return model === null ? body : addModelToBody(body, headers.get('content-type'), model)
+}
+
+/** Returns the response in the form that the client reads, and how it is sent. */
+async function adaptResponse(
+  piped: ProxyResponse,
+  { target, address: owner }: Pick<ProxyRequest, 'target' | 'address'>,
+  url: string,
+) {
+  const gemini = geminiCallOf(target)
+  const hasEvents = isEventStream(piped)
+  // Without this header, nginx buffers the stream.
+  if (hasEvents) piped.headers['x-accel-buffering'] = 'no'
+  if (!gemini) return { response: piped, hasEvents, keepAlive: KEEP_ALIVE }
+  return { response: await adaptGeminiResponse(piped, gemini, { url, owner }), hasEvents, keepAlive: GEMINI_KEEP_ALIVE }
+}
+
+/** Returns a body that is sent in pieces; null for a short one. */
+function readLongBody({ body }: ProxyResponse): ReadableStream<Uint8Array> | Uint8Array | null {
+  if (body instanceof ReadableStream) return body
+  if (!isLongBody(body)) return null
+  return typeof body === 'string' ? Buffer.from(body) : body
 }
 
 function isEventStream({ headers }: ProxyResponse): boolean {

@@ -55,7 +55,7 @@ export function createRealtimeHandler({ realtime, connections }: RealtimeHandler
         target: TARGET,
         id: context.requestId,
         ...readSession(request),
-        authorization: readAuthorization(headers) ?? readProtocolKey(protocols),
+        authorization: readAuthorization(request) ?? readProtocolKey(protocols),
         address: ingress.clientAddressOf(incoming),
         headers,
         arrivedAtMs: context.arrivedAtMs,

@@ -1,17 +1,21 @@
 /**
- * Creates the HTTP response: X-Request-Id and X-Proxy-Latency-Ms on every one, CORS headers for browsers, errors in OpenAI's or
- * Anthropic's envelope.
+ * Creates the HTTP response: X-Request-Id and X-Proxy-Latency-Ms on every one, CORS headers for browsers, errors in OpenAI's,
+ * Anthropic's or Google's form.
  */
 
 import type { ProxyError } from '../errors/errors.ts'
 import { ResponseMemory } from '../event-loop/response-memory.ts'
 import type { StreamMemory } from '../event-loop/stream-memory.ts'
+import { writeGoogleError } from '../formats/gemini/gemini-errors.ts'
 import { writeAnthropicError } from '../formats/messages/message-errors.ts'
 import type { ProxyResponse } from '../pipeline/request/request.ts'
-import { hasAnthropicHeaders } from './detect-vendor.ts'
+import { detectApiHeaders } from './detect-vendor.ts'
 import { EXPOSED_HEADERS } from './exposed-headers.ts'
+import { isGoogleUrl } from './gemini-api.ts'
 import { HSTS } from './is-https.ts'
 import { MAX_PIECE_BYTES, streamBody } from './stream-body.ts'
+
+export type ApiForm = 'openai' | 'anthropic' | 'google'
 
 export interface HttpRequestContext {
   requestId: string
@@ -19,8 +23,8 @@ export interface HttpRequestContext {
   arrivedAtMs: number
   /** CORS headers; empty unless a page sent the request. */
   corsHeaders: Record<string, string>
-  /** Whether the client expects Anthropic's envelope. */
-  isAnthropic: boolean
+  /** The API whose form of errors the client expects. */
+  apiForm: ApiForm
   /** Whether the connection is closed after the response, because the process is draining or few descriptors are free. */
   closesConnection: boolean
   /** Whether the request came over https. */
@@ -34,16 +38,18 @@ const ANTHROPIC_PATH = /\/messages(?:\/|$)|(?<!\/)\/anthropic\//
 /** Paths that only OpenAI's clients call, which may send Anthropic's headers for a Claude model. */
 const OPENAI_PATH = /\/(?:completions|embeddings|responses|images|audio|moderations|rerank|realtime|cache)(?:\/|$)/
 
-/** Whether the client expects errors in Anthropic's envelope. */
-export function expectsAnthropicErrors({ url, headers }: Pick<Request, 'url' | 'headers'>): boolean {
+/** Returns the API whose form of errors, and of lists of models, the client expects. */
+export function detectApiForm({ url, headers }: Pick<Request, 'url' | 'headers'>): ApiForm {
+  if (isGoogleUrl(url)) return 'google'
   const [path = ''] = url.split('?')
-  return ANTHROPIC_PATH.test(path) || (!OPENAI_PATH.test(path) && hasAnthropicHeaders(headers))
+  if (ANTHROPIC_PATH.test(path)) return 'anthropic'
+  return (OPENAI_PATH.test(path) ? null : detectApiHeaders(headers)) ?? 'openai'
 }
 
 export function createResponse({ status, headers, body }: ProxyResponse, context: HttpRequestContext): Response {
   Object.assign(headers, context.corsHeaders)
   headers['x-request-id'] = context.requestId
-  if (context.isAnthropic) headers['request-id'] = context.requestId
+  if (context.apiForm === 'anthropic') headers['request-id'] = context.requestId
   if (context.closesConnection) headers.connection = 'close'
   headers['x-content-type-options'] = 'nosniff'
   if (context.isSecure) headers['strict-transport-security'] = HSTS
@@ -71,8 +77,12 @@ export function respondWithJson(value: unknown, context: HttpRequestContext, sta
 
 export function respondWithError(error: ProxyError, context: HttpRequestContext): Response {
   const headers = { 'content-type': 'application/json', ...error.headers }
-  const body = context.isAnthropic ? writeAnthropicError(error, context.requestId) : error.toBody()
-  return createResponse({ status: error.status, headers, body: JSON.stringify(body) }, context)
+  return createResponse({ status: error.status, headers, body: JSON.stringify(writeError(error, context)) }, context)
+}
+
+function writeError(error: ProxyError, { apiForm, requestId }: HttpRequestContext): unknown {
+  if (apiForm === 'anthropic') return writeAnthropicError(error, requestId)
+  return apiForm === 'google' ? writeGoogleError(error) : error.toBody()
 }
 
 /** `*` for every origin; else the origins that may call, possibly none. */

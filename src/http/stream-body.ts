@@ -6,7 +6,7 @@ import type { ResponseConsumer, ResponseMemory } from '../event-loop/response-me
 
 /** A longer body is sent in pieces of this size: the runtime would copy it at once, and keep it until the client has read it. */
 export const MAX_PIECE_BYTES = 65_536
-const KEEP_ALIVE = new TextEncoder().encode(': keep-alive\n\n')
+export const KEEP_ALIVE = new TextEncoder().encode(': keep-alive\n\n')
 /** Load balancers cut connections that are silent for a minute, some for thirty seconds. */
 const KEEP_ALIVE_EVERY_MS = 15_000
 /** A client that reads nothing for this long counts as disconnected. */
@@ -29,6 +29,8 @@ export interface StreamBodyOptions {
   onEnd(): void
   /** Closes the connection of a client that is cut off: the runtime keeps it as long as the client does not read. */
   disconnect?(): void
+  /** Sent to a client that waits for the next event; a comment by default. */
+  keepAlive?: Uint8Array
   keepAliveEveryMs?: number
   unreadLimitMs?: number
 }
@@ -123,7 +125,7 @@ class ClientBody implements ResponseConsumer {
     const silentMs = performance.now() - this.#lastSentMs
     if (this.#isAwaited && this.#options.hasEvents && this.#betweenEvents && silentMs >= keepAliveEveryMs) {
       this.#lastSentMs = performance.now()
-      this.#controller?.enqueue(KEEP_ALIVE)
+      this.#controller?.enqueue(this.#options.keepAlive ?? KEEP_ALIVE)
     } else if (!this.#isAwaited && silentMs >= unreadLimitMs) this.disconnect()
   }
 

@@ -4,11 +4,12 @@ import type { KeyInfoReader } from '../pipeline/models/key-info.ts'
 import type { CallerCredentials, ModelDirectory } from '../pipeline/models/model-directory.ts'
 import type { RouteTarget } from '../pipeline/request/request.ts'
 import { addressPrefix, type FastStore } from '../stores/fast-store.ts'
+import { writeGeminiModels } from './gemini-api.ts'
 import { type ConnectionLimiter, type IncomingRequest, type Ingress, readAuthorization } from './ingress.ts'
 import { parseUrl } from './paths.ts'
 import { closeIfBodyUnread } from './read-body.ts'
 import type { Probe, Readiness } from './readiness.ts'
-import { respondWithJson } from './respond.ts'
+import { detectApiForm, respondWithJson } from './respond.ts'
 
 type AccountInfo = Extract<RouteTarget, { kind: 'info' }>['about']
 
@@ -51,7 +52,7 @@ export function createUnmeteredHandlers(
   async function admitCaller({ request, server }: IncomingRequest, address: string): Promise<CallerCredentials> {
     if (server) connections.check(server)
     await addressLimits.limitModelRequests(address)
-    return { authorization: readAuthorization(request.headers), address }
+    return { authorization: readAuthorization(request), address }
   }
 
   return {
@@ -59,7 +60,8 @@ export function createUnmeteredHandlers(
       respond(incoming, { kind: 'models', id: escaped }, async address => {
         const id = escaped === null ? null : decodeModelId(escaped)
         const caller = await admitCaller(incoming, address)
-        return { value: id === null ? await models.list(caller) : await models.find(caller, id) }
+        const found = id === null ? await models.list(caller) : await models.find(caller, id)
+        return { value: detectApiForm(incoming.request) === 'google' ? writeGeminiModels(found) : found }
       }),
     handleInfo: (incoming, about) =>
       respond(incoming, { kind: 'info', about }, async address => {

@@ -26,7 +26,7 @@ export interface OpenAiCompatibleOptions extends ProviderOptions, VendorConnecti
   storesResponses?: boolean
 }
 
-const PATHS: Record<Endpoint, string> = {
+const PATHS: Record<Exclude<Endpoint, 'generate_content'>, string> = {
   responses: '/responses',
   messages: '/messages',
   chat: '/chat/completions',
@@ -85,7 +85,8 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
     }),
     async send(request) {
       const { endpoint, isCountOnly } = request
-      if (endpoints?.includes(endpoint) === false) throw createError('endpointUnsupported', { vendor: title, endpoint })
+      if (endpoint === 'generate_content' || endpoints?.includes(endpoint) === false)
+        throw createError('endpointUnsupported', { vendor: title, endpoint })
       const path = `${PATHS[endpoint]}${isCountOnly ? COUNT_PATHS[endpoint] : ''}`
       const send = async (sent: UpstreamRequest) =>
         sendModelRequest(sent, await writeBody(sent, acceptsStreamOptions), recipient(path, sent.body.model))

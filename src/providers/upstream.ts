@@ -10,7 +10,8 @@ import type { FailureKind } from './failure-kind.ts'
 import type { ResponseStream, StreamSource } from './response-stream.ts'
 import type { TimeLimits } from './time-limits.ts'
 
-export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages'
+/** `generate_content` is Gemini's API. Its requests are translated to chat requests before the pipeline reads them. */
+export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages' | 'generate_content'
 
 /** The highest prices at which an aggregator may choose a host, in US dollars: per million tokens, and per request. */
 export interface MaxPrice {

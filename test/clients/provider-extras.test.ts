@@ -6,6 +6,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import Anthropic from '@anthropic-ai/sdk'
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
+import { type FunctionCall, GoogleGenAI, type PartListUnion } from '@google/genai'
 import { Agent, tool as agentTool, OpenAIProvider, Runner } from '@openai/agents'
 import { generateText, jsonSchema, type LanguageModel, stepCountIs, streamText, tool } from 'ai'
 import OpenAI from 'openai'
@@ -190,6 +191,29 @@ describeOnce('provider extras of a message return to the provider', backend => {
     else expect((await response).output_text).toBe(FINAL_TEXT)
     // The request is sent unchanged; if the error names the provider extras, it is sent again without them.
     expect(upstreams.aggregator.requests).toHaveLength(what.startsWith('whatever') ? 2 : 3)
+  })
+
+  test.each(draw(VENDORS))('%s at Gemini’s API, %s', async (_, how, model) => {
+    const google = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: proxy.baseUrl.replace(/\/v1$/, '') } })
+    const tools = [{ functionDeclarations: [{ name: TOOL, parametersJsonSchema: SCHEMA }] }]
+    const chat = google.chats.create({ model, config: { tools } })
+    let message: PartListUnion = question
+    let text = ''
+    for (let step = 0; step < 3; step++) {
+      const calls: FunctionCall[] = []
+      const chunks = how === 'plain' ? [await chat.sendMessage({ message })] : await chat.sendMessageStream({ message })
+      text = ''
+      for await (const chunk of chunks) {
+        for (const part of chunk.candidates?.[0]?.content?.parts ?? []) text += part.text ?? ''
+        calls.push(...(chunk.functionCalls ?? []))
+      }
+      // Clients may omit the id.
+      message = calls.map(({ name = '', id = '' }) => ({
+        functionResponse: { name, ...(step === 0 && { id }), response: { output: RESULT } },
+      }))
+    }
+    expect(text).toBe(FINAL_TEXT)
+    expectSteps()
   })
 
   test.each(draw(VENDORS))('%s at /v1/messages, %s', async (_, how, model) => {

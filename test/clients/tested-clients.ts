@@ -43,6 +43,14 @@ export const TESTED_CLIENTS: readonly TriedClient[] = [
     test: 'messages.test.ts',
   },
   {
+    client: '@google/genai',
+    packages: ['@google/genai'],
+    doors: 'Gemini, embeddings, models',
+    models: 'Claude, aggregator',
+    tried: 'streamed, calls, a chat, counting',
+    test: 'genai.test.ts',
+  },
+  {
     client: 'openai-agents for JavaScript',
     packages: ['@openai/agents'],
     doors: 'Responses',
@@ -70,6 +78,8 @@ export const TESTED_CLIENTS: readonly TriedClient[] = [
       ['openai-agents for Python', 'openai-agents', 'Responses, chat', 'an agent with a tool, streamed'],
       ['pydantic-ai', 'pydantic-ai-slim', 'Responses, chat, Messages', 'an agent with a tool, streamed'],
       ['LangChain for Python', 'langchain-openai', 'chat, Responses', 'streamed, calls'],
+      ['google-genai for Python', 'google-genai', 'Gemini', 'streamed, calls, a chat, counting'],
+      ['LangChain for Gemini', 'langchain-google-genai', 'Gemini', 'streamed, a call'],
       ['LiteLLM', 'litellm', 'chat, Responses, Messages', 'streamed, calls'],
       ['agno', 'agno', 'Responses, chat, Messages', 'an agent with a tool, streamed'],
     ] as const

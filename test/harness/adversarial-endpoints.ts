@@ -4,20 +4,41 @@ import { allowedMethodsOf, TARGETS_BY_PATH } from '../../src/http/paths.ts'
 import type { RouteTarget } from '../../src/pipeline/request/request.ts'
 import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { traitsOf } from '../../src/providers/stored-object-collections.ts'
+import { GEMINI_PATHS, geminiBodyOf } from './gemini-paths.ts'
 import { COLLECTIONS } from './stored-object-paths.ts'
 import { type Place, placesOf, readTypes } from './typed-places.ts'
 
 /** An endpoint's request body: the vendor package and type that describe it, and an example that succeeds. */
 interface BodyOfDoor {
-  from: 'openai' | '@anthropic-ai/sdk' | null
+  from: 'openai' | '@anthropic-ai/sdk' | '@google/genai' | null
   type: string
+  /** The types of the body's fields, where the package has no type of the body. */
+  fields?: Record<string, string>
   body: Record<string, unknown>
 }
 
 const says = (content: string) => [{ role: 'user', content }]
 const CHAT = { model: 'claude-haiku-4-5', messages: says('Hello.') }
 const MESSAGE = { model: 'openai/gpt-4o-mini', messages: says('Hello.'), max_tokens: 9 }
+const GEMINI_FIELDS = {
+  contents: 'Content',
+  systemInstruction: 'Content',
+  tools: 'Tool',
+  toolConfig: 'ToolConfig',
+  generationConfig: 'GenerationConfig',
+  safetySettings: 'SafetySetting',
+}
+const GEMINI_LISTS: ReadonlySet<string> = new Set(['contents', 'tools', 'safetySettings'])
+
+function geminiBody(path: string): BodyOfDoor {
+  const from = '@google/genai'
+  const body = geminiBodyOf(path)
+  if (path.endsWith(':batchEmbedContents')) return { from: null, type: '', body }
+  return { from, type: '', fields: path.endsWith(':embedContent') ? { content: 'Content' } : GEMINI_FIELDS, body }
+}
+
 const BODIES: Record<string, BodyOfDoor> = {
+  ...Object.fromEntries(GEMINI_PATHS.map(path => [path.replace('/v1', ''), geminiBody(path)])),
   '/chat/completions': { from: 'openai', type: 'ChatCompletionCreateParamsBase', body: CHAT },
   '/completions': {
     from: 'openai',
@@ -91,6 +112,7 @@ export const BODY_ENDPOINTS = [
   ...Object.keys(TARGETS_BY_PATH).filter(path =>
     allowedMethodsOf(TARGETS_BY_PATH[path] as RouteTarget).includes('POST'),
   ),
+  ...GEMINI_PATHS,
   ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/v1/${operation}`),
   ...COLLECTIONS.flatMap(name => (traitsOf(name).actions['']?.POST ? [`/v1${traitsOf(name).path}`] : [])),
 ].map(path => path.replace('/v1', ''))
@@ -107,13 +129,21 @@ const types = new Map<string, ReturnType<typeof readTypes>>()
 export function bodyPlacesOf(path: string): Place[] {
   const door = BODIES[path]
   if (!door) throw new Error(`${path} has no example body: add it to BODIES`)
-  const { from, type, body } = door
+  const { from, type, fields, body } = door
   const own = Object.keys(body).map((name): Place => ({ path: `.${name}`, write: text => ({ [name]: text }) }))
   const known = from && (types.get(from) ?? types.set(from, readTypes(from)).get(from))
   const places = known
-    ? placesOf(known, type)
+    ? fields
+      ? Object.entries(fields).flatMap(([name, each]) => placesOf(known, each).map(place => placeWithin(name, place)))
+      : placesOf(known, type)
     : [{ path: '.{name}', write: (name: string) => ({ [name]: 'x' }) }, ...own]
   return places.map(place => ({ path: place.path, write: text => ({ ...body, ...pickWritten(place, text) }) }))
+}
+
+/** Returns the place within a field of a Gemini request. */
+function placeWithin(name: string, { path, write }: Place): Place {
+  const isList = GEMINI_LISTS.has(name)
+  return { path: `.${name}${path}`, write: text => ({ [name]: isList ? [write(text)] : write(text) }) }
 }
 
 /** Returns only the field that contains the place. */

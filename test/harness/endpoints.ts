@@ -3,6 +3,7 @@ import { TARGETS_BY_PATH } from '../../src/http/paths.ts'
 import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { traitsOf } from '../../src/providers/stored-object-collections.ts'
 import { post, type ServerAddress } from './client.ts'
+import { GEMINI_PATHS, geminiContent } from './gemini-paths.ts'
 import { COLLECTIONS } from './stored-object-paths.ts'
 
 /** A response of this many tokens costs about one cent, at 0.6 US dollars per million. */
@@ -138,6 +139,26 @@ export const ENDPOINT_CASES: readonly EndpointCase[] = [
     },
     usd: (MAX_CLAUDE_TOKENS * 5e-6) / 2,
   },
+  ...['generateContent', 'streamGenerateContent'].map(method => ({
+    path: `/v1beta/models/gpt-4o-mini:${method}`,
+    body: (n: number) => ({
+      contents: [geminiContent(`Number ${n}?`)],
+      generationConfig: { maxOutputTokens: MAX_CHAT_TOKENS },
+    }),
+    usd: MAX_CHAT_TOKENS * 0.6e-6,
+  })),
+  {
+    path: '/v1beta/models/text-embedding-3-large:embedContent',
+    body: n => ({ content: geminiContent(`${n} `.padEnd(40_000, 'word ')) }),
+    usd: 8_000 * 0.13e-6,
+  },
+  {
+    path: '/v1beta/models/text-embedding-3-large:batchEmbedContents',
+    body: n => ({
+      requests: Array.from({ length: 8 }, (_, i) => ({ content: geminiContent(`${i} ${n} `.padEnd(8_000, 'word ')) })),
+    }),
+    usd: 12_800 * 0.13e-6,
+  },
   { path: '/realtime', body: () => ({}), usd: null },
   JUDGE,
 ]
@@ -148,6 +169,7 @@ export const PROVIDER_ENDPOINTS = [
   ...Object.entries(TARGETS_BY_PATH).flatMap(([path, { kind }]) =>
     kind === 'endpoint' || kind === 'realtime' ? path.slice(3) : [],
   ),
+  ...GEMINI_PATHS.filter(path => !path.endsWith(':countTokens')).map(path => path.slice(3)),
   ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/${operation}`),
   ...COLLECTIONS.map(traitsOf).flatMap(({ path, actions }) => (actions['']?.POST?.startsBatch ? [path] : [])),
   JUDGE.path,

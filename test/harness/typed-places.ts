@@ -19,11 +19,15 @@ type Known = Map<string, Shape | TSType>
 /** Deeper places repeat the same types. */
 const MOST_LEVELS = 7
 
+/** Google's package declares all types in one file. */
+const TYPE_FILES = ['resources/**/*.d.ts', 'node.d.ts']
+
 /** Returns all types of the package's requests by name. */
 export function readTypes(packageName: string): Known {
   const folder = dirname(fileURLToPath(import.meta.resolve(packageName)))
   const known: Known = new Map()
-  for (const file of new Bun.Glob('resources/**/*.d.ts').scanSync({ cwd: folder, absolute: true })) {
+  const files = TYPE_FILES.flatMap(pattern => [...new Bun.Glob(pattern).scanSync({ cwd: folder, absolute: true })])
+  for (const file of files) {
     const { program } = parseSync(file, readFileSync(file, 'utf8'))
     const add = (name: string, type: Shape | TSType) => known.has(name) || known.set(name, type)
     new Visitor({

@@ -68,6 +68,16 @@ const INPUTS: Record<string, LongInput> = {
     body: loop('deepseek/deepseek-v3.2'),
     jobs: ['readLargeBody', 'listToolTurnsJob', 'completeTurnsJob'],
   },
+  'a long body of Gemini’s API': {
+    path: `/v1beta/models/${MODEL}:generateContent`,
+    body: { contents: [{ parts: [{ text: text(LONG) }] }], generationConfig: { maxOutputTokens: 9 } },
+    jobs: ['translateGeminiBodyJob', 'readLargeBody', 'translateRequestJob', 'setFieldsJob'],
+  },
+  'many vectors of Gemini’s API': {
+    path: '/v1beta/models/openai/text-embedding-3-large:batchEmbedContents',
+    body: { requests: Array.from({ length: 40 }, (_, i) => ({ content: { parts: [{ text: `Vector ${i}` }] } })) },
+    jobs: ['countTexts', 'readEmbeddingsJob', 'writeGeminiEmbeddingsJob'],
+  },
   'a long answer': { path: '/chat/completions', body: say('A.'), scenario: answer, jobs: ['analyzeResponseJob'] },
   'a long answer, replayed': {
     path: '/chat/completions',

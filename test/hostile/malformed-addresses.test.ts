@@ -3,12 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TARGETS_BY_PATH } from '../../src/http/paths.ts'
 import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { describeEmbedded } from '../harness/backends.ts'
+import { GEMINI_PATHS } from '../harness/gemini-paths.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { createMemoryLog } from '../integration/hostile/memory-log.ts'
 import { sendRaw } from '../integration/hostile/raw-http.ts'
 
 const ENDPOINT_CASES = [
   ...Object.keys(TARGETS_BY_PATH),
+  ...GEMINI_PATHS,
   ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/v1/${operation}`),
   '/v1/files',
   '/v1/files/file-1/content',

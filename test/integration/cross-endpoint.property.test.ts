@@ -1,4 +1,4 @@
-/** Chat, Responses and Messages treat every chat response of a provider alike. */
+/** Chat, Responses, Messages and Gemini treat every chat response of a provider alike. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
@@ -9,7 +9,7 @@ import { isKept } from '../harness/provider-cases/is-kept.ts'
 import { type ProviderTable, type RowOutcomes, sendRows, startTable } from '../harness/provider-cases/send-rows.ts'
 import { siblingCase } from '../harness/provider-cases/write-bytes.ts'
 
-const ENDPOINTS: readonly Endpoint[] = ['chat', 'responses', 'messages']
+const ENDPOINTS: readonly Endpoint[] = ['chat', 'responses', 'messages', 'generate_content']
 /** More than the prompt tokens of a generated request, which are counted if its provider reports none. Reported counts are higher. */
 const LONGEST_ESTIMATE = 100
 /** The same limit in each format. */
@@ -17,6 +17,7 @@ const LIMITS: Record<Endpoint, Record<string, number>> = {
   chat: { max_tokens: 4096 },
   responses: { max_output_tokens: 4096 },
   messages: { max_tokens: 4096 },
+  generate_content: { max_output_tokens: 4096 },
 }
 
 type ByEndpoint<Value> = Record<Endpoint, Value>

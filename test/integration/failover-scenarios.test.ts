@@ -10,14 +10,14 @@ import type { JsonObject, Scenario } from '../fake-provider/scenario.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import type { Endpoint, Mode } from '../harness/outcomes/outcome.ts'
+import type { Mode } from '../harness/outcomes/outcome.ts'
 import { readOutcome } from '../harness/outcomes/read-outcome.ts'
-import { PATHS, writeRequest } from '../harness/provider-cases/requests.ts'
+import { type FixedPathEndpoint, PATHS, writeRequest } from '../harness/provider-cases/requests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { readProxyStatus } from '../harness/read-proxy-status.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
-const ENDPOINTS: readonly Endpoint[] = ['chat', 'responses', 'messages']
+const ENDPOINTS: readonly FixedPathEndpoint[] = ['chat', 'responses', 'messages']
 /** whole: a stream that is held until it is complete. */
 type Delivery = Mode | 'whole'
 const DELIVERIES: readonly Delivery[] = ['plain', 'streamed', 'whole']
@@ -206,7 +206,7 @@ describeOnce('failover', backend => {
     return key
   }
 
-  async function send(key: string, endpoint: Endpoint, delivery: Delivery, primary: Row['primary']) {
+  async function send(key: string, endpoint: FixedPathEndpoint, delivery: Delivery, primary: Row['primary']) {
     const mode = delivery === 'plain' ? 'plain' : 'streamed'
     const id = crypto.randomUUID()
     const prompt = `prompt-${id}`

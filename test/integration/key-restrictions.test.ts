@@ -11,6 +11,7 @@ import { describeOnce, type Stores } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { GEMINI_PATHS, geminiBodyOf } from '../harness/gemini-paths.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { COLLECTIONS, listObjectPaths } from '../harness/stored-object-paths.ts'
 import { SEEDED_DETECTOR } from '../harness/vendors.ts'
@@ -25,6 +26,7 @@ afterAll(() => upstreams.stop())
 /** Every path that requires a key, with each of its methods. */
 const ROUTES = [
   ...Object.keys(TARGETS_BY_PATH),
+  ...GEMINI_PATHS,
   ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/v1/${operation}`),
   '/v1/models/gpt-4o',
   ...COLLECTIONS.flatMap(name => listObjectPaths(name).map(path => `/v1${path}`)),
@@ -36,6 +38,9 @@ const ROUTES = [
 
 /** The request's body names a model. */
 const namesModel = ({ kind }: RouteTarget) => kind === 'endpoint' || kind === 'operation' || kind === 'count'
+
+/** Gemini's paths name the model. */
+const isGemini = (path: string) => path.includes('/v1beta/')
 
 const HANDSHAKE = { 'sec-websocket-version': '13', 'sec-websocket-key': Buffer.alloc(16).toString('base64') }
 const BODY = {
@@ -148,8 +153,9 @@ describeOnce('restricted keys', backend => {
       await proxy.query(`select set_setting('${project}', 'allowed_models', '${ofProject}')`)
       await limit({ allowed_models: ofKey })
       for (const route of ROUTES.filter(({ target }) => namesModel(target))) {
-        const { status, text } = await send(route)
-        expect([route.path, status, text]).toEqual([route.path, 403, expect.stringContaining(where)])
+        const path = route.path.replace(/(?<=\/v1beta\/models\/).+(?=:)/, BODY.model)
+        const { status, text } = await send({ ...route, path }, undefined, isGemini(path) ? geminiBodyOf(path) : BODY)
+        expect([path, status, text]).toEqual([path, 403, expect.stringContaining(where)])
       }
       expect(await send({ path: '/v1/cache/explain', method: 'POST' })).toMatchObject({
         status: 403,

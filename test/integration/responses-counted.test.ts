@@ -10,12 +10,14 @@ import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
+import { GEMINI_PATHS } from '../harness/gemini-paths.ts'
 import { startProxy } from '../harness/proxy.ts'
 import { COLLECTIONS, listObjectPaths } from '../harness/stored-object-paths.ts'
 import { SEEDED_DETECTOR } from '../harness/vendors.ts'
 
 const PATHS = [
   ...Object.keys(TARGETS_BY_PATH),
+  ...GEMINI_PATHS,
   ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/v1/${operation}`),
   ...COLLECTIONS.flatMap(name => listObjectPaths(name).map(path => `/v1${path}`)),
   '/v1/models/gpt-4o-mini',

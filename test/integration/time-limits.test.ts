@@ -5,13 +5,13 @@ import { describeOnce } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import type { Endpoint, Mode } from '../harness/outcomes/outcome.ts'
+import type { Mode } from '../harness/outcomes/outcome.ts'
 import { readOutcome } from '../harness/outcomes/read-outcome.ts'
-import { PATHS, writeRequest } from '../harness/provider-cases/requests.ts'
+import { type FixedPathEndpoint, PATHS, writeRequest } from '../harness/provider-cases/requests.ts'
 import { chunk, DONE, frame, JSON_TYPE, ROLE, typedEvents } from '../harness/provider-cases/write-bytes.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
-const ENDPOINTS: readonly Endpoint[] = ['chat', 'responses', 'messages']
+const ENDPOINTS: readonly FixedPathEndpoint[] = ['chat', 'responses', 'messages']
 const SLOW = 'openai/gpt-4o-mini'
 const FALLBACK = 'openai/gpt-4o'
 const LIMIT_MS = 300
@@ -78,7 +78,7 @@ describeOnce('time limits', backend => {
   }
 
   interface Sent {
-    endpoint?: Endpoint
+    endpoint?: FixedPathEndpoint
     mode?: Mode
     model?: string
     header?: string

@@ -6,9 +6,8 @@ import { post } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startHook } from '../harness/hook.ts'
-import type { Endpoint } from '../harness/outcomes/outcome.ts'
 import { readOutcome } from '../harness/outcomes/read-outcome.ts'
-import { PATHS, writeRequest } from '../harness/provider-cases/requests.ts'
+import { type FixedPathEndpoint, PATHS, writeRequest } from '../harness/provider-cases/requests.ts'
 import {
   chatStream,
   chunk,
@@ -24,9 +23,13 @@ import {
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
-const ENDPOINTS: readonly Endpoint[] = ['chat', 'responses', 'messages']
+const ENDPOINTS: readonly FixedPathEndpoint[] = ['chat', 'responses', 'messages']
 const WANTED = 'openai/gpt-4o-mini'
-const NATIVE: Record<Endpoint, string> = { chat: 'gpt-4o-mini', responses: 'gpt-4o-mini', messages: 'claude-haiku-4-5' }
+const NATIVE: Record<FixedPathEndpoint, string> = {
+  chat: 'gpt-4o-mini',
+  responses: 'gpt-4o-mini',
+  messages: 'claude-haiku-4-5',
+}
 const FALLBACK = 'openai/gpt-4o'
 const HEALTHY: Scenario = { kind: 'answer', content: 'Healthy' }
 const HANGS_AFTER_MS = 20_000
@@ -58,7 +61,7 @@ const FAILED = typedEvents({
   response: { ...RESPONSE, status: 'failed', error: { code: 'server_error', message: 'There is trouble' } },
 })
 const HALF_MESSAGE = messageStart({ input_tokens: 10, output_tokens: 1 }) + MESSAGE_TEXT
-const NATIVE_FAILURES: [Endpoint, string, string][] = [
+const NATIVE_FAILURES: [FixedPathEndpoint, string, string][] = [
   ['responses', 'a missing end', HALF_RESPONSE],
   ['responses', 'an error event', HALF_RESPONSE + FAILED],
   ['responses', 'a malformed chunk', `${HALF_RESPONSE}data: {"typ\n\n`],
@@ -114,7 +117,7 @@ describeOnce('whole streams', backend => {
   }
 
   interface Sent {
-    endpoint?: Endpoint
+    endpoint?: FixedPathEndpoint
     model?: string
     header?: 'live' | 'whole' | 'half'
     as?: string

@@ -11,9 +11,9 @@ import { post, readAnswer } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
 import { storeKey } from '../harness/direct-upstreams.ts'
 import { parseJson, readEvents } from '../harness/outcomes/events.ts'
-import type { Endpoint, Mode, Outcome } from '../harness/outcomes/outcome.ts'
+import type { Mode, Outcome } from '../harness/outcomes/outcome.ts'
 import { readOutcome } from '../harness/outcomes/read-outcome.ts'
-import { PATHS, writeRequest } from '../harness/provider-cases/requests.ts'
+import { type FixedPathEndpoint, PATHS, writeRequest } from '../harness/provider-cases/requests.ts'
 import type { TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { type CaseGroup, findReason } from './case-groups.ts'
@@ -45,7 +45,7 @@ interface Case {
   run(vendor: ExercisedVendor): Promise<void>
 }
 
-const ENDPOINTS: readonly Endpoint[] = ['chat', 'responses', 'messages']
+const ENDPOINTS: readonly FixedPathEndpoint[] = ['chat', 'responses', 'messages']
 const MODES: readonly Mode[] = ['plain', 'streamed']
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const CALL = ['run', JSON.stringify(COMMAND)]
@@ -58,7 +58,7 @@ interface Sent extends Outcome {
 }
 
 interface Sending {
-  endpoint: Endpoint
+  endpoint: FixedPathEndpoint
   mode: Mode
   word: string
   tools?: boolean
@@ -80,7 +80,7 @@ async function send(
 
 async function sendBody(
   { proxy, key: usual }: ExercisedVendor,
-  endpoint: Endpoint,
+  endpoint: FixedPathEndpoint,
   mode: Mode,
   body: JsonObject,
   key = usual,
@@ -113,7 +113,7 @@ function pathOfLast({ requests }: FakeVendor): string {
 function forEach(
   group: CaseGroup,
   name: string,
-  run: (vendor: ExercisedVendor, endpoint: Endpoint, mode: Mode) => Promise<void>,
+  run: (vendor: ExercisedVendor, endpoint: FixedPathEndpoint, mode: Mode) => Promise<void>,
   modes = MODES,
 ): Case[] {
   return ENDPOINTS.flatMap(endpoint =>
@@ -125,7 +125,7 @@ function forEach(
   )
 }
 
-const IMAGE_CONTENT: Record<Endpoint, (text: string) => JsonObject> = {
+const IMAGE_CONTENT: Record<FixedPathEndpoint, (text: string) => JsonObject> = {
   chat: text => ({
     messages: [
       {
@@ -167,14 +167,14 @@ const SCHEMA = {
   required: ['name'],
   additionalProperties: false,
 }
-const SCHEMA_FIELDS: Record<Endpoint, JsonObject> = {
+const SCHEMA_FIELDS: Record<FixedPathEndpoint, JsonObject> = {
   chat: { response_format: { type: 'json_schema', json_schema: { name: 'person', schema: SCHEMA, strict: true } } },
   responses: { text: { format: { type: 'json_schema', name: 'person', schema: SCHEMA, strict: true } } },
   messages: { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
 }
 
 /** Returns the request of the next turn, with the whole response of the last one and the results of its calls. */
-function continueWith(endpoint: Endpoint, request: JsonObject, mode: Mode, text: string): JsonObject {
+function continueWith(endpoint: FixedPathEndpoint, request: JsonObject, mode: Mode, text: string): JsonObject {
   const body = mode === 'plain' ? parseJson(text) : assemble(endpoint, text)
   if (endpoint === 'responses') {
     const output = body.output as JsonObject[]
@@ -205,7 +205,7 @@ function continueWith(endpoint: Endpoint, request: JsonObject, mode: Mode, text:
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the response holds
-function assemble(endpoint: Endpoint, text: string): any {
+function assemble(endpoint: FixedPathEndpoint, text: string): any {
   const events = readEvents(text).filter(({ data }) => data !== '[DONE]')
   if (endpoint === 'responses') return parseJson(events.at(-1)?.data ?? '').response
   const assembler = endpoint === 'chat' ? createChatAssembler() : createMessageAssembler()
@@ -214,7 +214,12 @@ function assemble(endpoint: Endpoint, text: string): any {
 }
 
 /** Sends turns until one has no calls. Returns their outcomes. */
-async function runLoop(vendor: ExercisedVendor, endpoint: Endpoint, mode: Mode, word: string): Promise<Sent[]> {
+async function runLoop(
+  vendor: ExercisedVendor,
+  endpoint: FixedPathEndpoint,
+  mode: Mode,
+  word: string,
+): Promise<Sent[]> {
   const model = modelOf(vendor)
   let request = writeRequest({ endpoint, mode, model, prompt: promptOf(word), tools: true })
   const turns: Sent[] = []
@@ -245,7 +250,7 @@ async function expectFeature(
 /** The vendor's own error is forwarded as it is; after a translation, it has the form that the client expects. */
 function expectErrorForm(
   { documented, fake }: ExercisedVendor,
-  endpoint: Endpoint,
+  endpoint: FixedPathEndpoint,
   sent: Sent,
   error?: VendorError,
 ): void {
@@ -273,7 +278,7 @@ const TYPES: Record<number, string> = {
   500: 'api_error',
 }
 
-async function expectError(vendor: ExercisedVendor, endpoint: Endpoint, status: number): Promise<void> {
+async function expectError(vendor: ExercisedVendor, endpoint: FixedPathEndpoint, status: number): Promise<void> {
   const key = await createProject(vendor)
   const sent = await send(vendor, { endpoint, mode: 'plain', word: `error-${status}`, key })
   expect([sent.status, sent.end], sent.body).toEqual([status, 'error'])
@@ -287,7 +292,7 @@ async function expectError(vendor: ExercisedVendor, endpoint: Endpoint, status: 
 }
 
 /** A server without keys does not even get a wrong one. */
-async function expectWrongKey(vendor: ExercisedVendor, endpoint: Endpoint): Promise<void> {
+async function expectWrongKey(vendor: ExercisedVendor, endpoint: FixedPathEndpoint): Promise<void> {
   const key = await createProject(vendor, 'sk-wrong-0123456789abcdef')
   const sent = await send(vendor, { endpoint, mode: 'plain', word: 'text', key })
   if (vendor.documented.key === null) return expectOutcome(sent, { end: 'stop' })
@@ -299,7 +304,7 @@ async function expectWrongKey(vendor: ExercisedVendor, endpoint: Endpoint): Prom
 /** Limits of the proxy's own have these names. */
 const OUR_LIMITS = /^x-ratelimit-(?:limit|remaining|reset)-(?:requests|tokens)$/
 
-async function expectFullContext(vendor: ExercisedVendor, endpoint: Endpoint): Promise<void> {
+async function expectFullContext(vendor: ExercisedVendor, endpoint: FixedPathEndpoint): Promise<void> {
   const key = await createProject(vendor)
   const sent = await send(vendor, { endpoint, mode: 'plain', word: 'context', key })
   expect([sent.status, sent.end, sent.problems], sent.body).toEqual([400, 'error', []])
@@ -315,7 +320,12 @@ interface UsageRow {
   estimated: string | null
 }
 
-async function expectUsage(vendor: ExercisedVendor, endpoint: Endpoint, mode: Mode, extra?: JsonObject): Promise<void> {
+async function expectUsage(
+  vendor: ExercisedVendor,
+  endpoint: FixedPathEndpoint,
+  mode: Mode,
+  extra?: JsonObject,
+): Promise<void> {
   const { documented, proxy, fake } = vendor
   const sent = await send(vendor, { endpoint, mode, word: 'think', ...(extra && { extra }) })
   expectOutcome(sent, { text: 'Four.' })
@@ -337,7 +347,7 @@ async function expectUsage(vendor: ExercisedVendor, endpoint: Endpoint, mode: Mo
   expect(record).toMatchObject({ p: PROMPT_TOKENS, cp, c: tokens.output + reasoning })
 }
 
-async function expectCancel(vendor: ExercisedVendor, endpoint: Endpoint): Promise<void> {
+async function expectCancel(vendor: ExercisedVendor, endpoint: FixedPathEndpoint): Promise<void> {
   const { proxy, key, fake } = vendor
   const prompt = promptOf('hang')
   const abort = new AbortController()
@@ -382,7 +392,7 @@ async function expectCompletion(vendor: ExercisedVendor, stream: boolean): Promi
   expect(text.length).toBeGreaterThan(0)
 }
 
-const LIMIT_FIELDS: [Endpoint, string][] = [
+const LIMIT_FIELDS: [FixedPathEndpoint, string][] = [
   ['chat', 'max_tokens'],
   ['chat', 'max_completion_tokens'],
   ['responses', 'max_output_tokens'],

@@ -56,7 +56,7 @@ export type TypedEvent = JsonObject & { type: string }
 
 const encoder = new TextEncoder()
 
-export function encodeTypedEvents(events: readonly TypedEvent[]): Uint8Array {
+export function encodeTypedEvents(events: readonly JsonObject[]): Uint8Array {
   return encoder.encode(events.map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
 }
 

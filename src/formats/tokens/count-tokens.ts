@@ -4,7 +4,7 @@ import { estimateTextTokens } from './estimate-text.ts'
 import { asArray } from './json-values.ts'
 import { createTokenCounter, type TokenCounter } from './text-counter.ts'
 
-export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages'
+export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages' | 'generate_content'
 
 /**
  * Counts a text's tokens in a model's vocabulary (`o200k_base` without a model). Exact up to 131,072 characters, a calibrated estimate beyond.
@@ -33,10 +33,11 @@ export function estimatePromptTokens(request: Record<string, unknown>, endpoint:
   return countPrompt(request, endpoint, estimateTextTokens)
 }
 
+const CONVERSATIONS: ReadonlySet<string> = new Set(['chat', 'responses', 'messages', 'generate_content'])
+
 function countPrompt(request: Record<string, unknown>, endpoint: string, countText: TokenCounter): number {
   if (endpoint === 'embeddings') return countInputs(request.input, countText)
-  if (endpoint === 'chat' || endpoint === 'responses' || endpoint === 'messages')
-    return countConversationTokens(request, countText)
+  if (CONVERSATIONS.has(endpoint)) return countConversationTokens(request, countText)
   return PROMPT_FIELDS.reduce((sum, field) => sum + countInputs(request[field], countText), 0)
 }
 

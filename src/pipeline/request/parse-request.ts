@@ -4,6 +4,7 @@ import { listIrrelevantFields } from '../../cache/cache-query.ts'
 import { invalidRequestError } from '../../errors/errors.ts'
 import { LazyBodyFacts } from '../../formats/body-facts.ts'
 import { readAlternativeModels } from '../../formats/cost-factors.ts'
+import { isTranslatableEndpoint } from '../../formats/endpoint-formats.ts'
 import {
   canonicalizeBody,
   decodeUtf8,
@@ -123,6 +124,7 @@ const CAN_BE_STORED: Record<Endpoint, (body: JsonObject) => boolean> = {
   messages: ({ container, tools }) => (container ?? tools ?? null) !== null,
   completions: () => false,
   embeddings: () => false,
+  generate_content: () => false,
 }
 
 /** Whether the request asks for usage with OpenAI's field or OpenRouter's. */
@@ -132,7 +134,7 @@ function requestsUsage({ stream_options: options, usage }: JsonObject): boolean 
 
 /** Whether the endpoint's streams always report usage in their last event. */
 function alwaysReportsUsage(endpoint: Endpoint): boolean {
-  return endpoint === 'responses' || endpoint === 'messages'
+  return isTranslatableEndpoint(endpoint)
 }
 
 /** Returns the same request, which must not be large, for another model. */
@@ -159,6 +161,7 @@ export function readModel({ model }: JsonObject): string {
 const validateInput: Record<Endpoint, (body: JsonObject) => void> = {
   chat: validateMessages,
   messages: validateMessages,
+  generate_content: validateMessages,
   responses({ input }) {
     const isAbsent = input === undefined || input === null
     if (isAbsent || typeof input === 'string' || Array.isArray(input)) return

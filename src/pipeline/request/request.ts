@@ -7,12 +7,12 @@ import type { RequestTrace } from '../../telemetry/tracing/request-trace.ts'
 
 /** The target of a path. `model` is the model in the path; `vendor` is whose API the client uses, if the path tells. */
 export type RouteTarget =
-  | { kind: 'endpoint'; endpoint: Endpoint; model: string | null; vendor?: ClientVendor }
+  | { kind: 'endpoint'; endpoint: Endpoint; model: string | null; vendor?: ClientVendor; gemini?: GeminiCall }
   /** Forwarded to a provider as it is. */
   | { kind: 'operation'; operation: PassThroughOperation; model: string | null; vendor?: ClientVendor }
   | StoredObjectTarget
   /** Counts a prompt's tokens. */
-  | { kind: 'count'; endpoint: Endpoint }
+  | { kind: 'count'; endpoint: Endpoint; gemini?: GeminiCall }
   /** Cache feedback or explanation. */
   | { kind: 'cache'; question: CacheEndpoint }
   /** `id` is one model's name as encoded in the path; null for all models. */
@@ -24,6 +24,12 @@ export type RouteTarget =
   | { kind: 'health' }
   /** Whether the process is alive, and whether it is ready for requests. */
   | { kind: 'probe'; probe: 'livez' | 'readyz' }
+
+/** A method of Gemini's API, and the model in its path. */
+export interface GeminiCall {
+  method: 'generateContent' | 'streamGenerateContent' | 'countTokens' | 'embedContent' | 'batchEmbedContents'
+  model: string
+}
 
 /** A collection of stored objects, or one of them. */
 export type StoredObjectTarget = { kind: 'stored_object'; vendor?: ClientVendor } & StoredObjectPath

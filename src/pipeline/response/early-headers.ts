@@ -20,6 +20,8 @@ export interface EarlyHeadersOptions {
   afterMs: number
   /** Returns the headers that are known when they are sent. */
   writeHeaders(): Promise<Record<string, string>>
+  /** The bytes that are sent with the headers. */
+  keepAlive: Uint8Array
   /** Returns the events that report a failure. */
   writeFailure(error: ProxyError): Uint8Array
 }
@@ -29,9 +31,10 @@ export function createEarlyHeaders(
   admitted: AdmittedRequest,
   afterMs: number,
 ): EarlyHeadersOptions {
-  const { writeFailure } = apiFormatOf(query.endpoint)
+  const { writeFailure, keepAlive = KEEP_ALIVE } = apiFormatOf(query.endpoint)
   return {
     afterMs,
+    keepAlive,
     async writeHeaders() {
       recorder.recordHeadersSent()
       const headers = { ...createMissHeaders(provider?.name ?? '', 0), ...SSE_HEADERS }
@@ -56,10 +59,10 @@ export async function sendHeadersEarly(
 
 function continueWith(
   responding: Promise<ProxyResponse>,
-  { writeFailure }: EarlyHeadersOptions,
+  { writeFailure, keepAlive }: EarlyHeadersOptions,
 ): ReadableStream<Uint8Array> {
   let isCancelled = false
-  const chunks = readChunks(responding, writeFailure)
+  const chunks = readChunks(responding, writeFailure, keepAlive)
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -82,8 +85,9 @@ function continueWith(
 async function* readChunks(
   responding: Promise<ProxyResponse>,
   writeFailure: EarlyHeadersOptions['writeFailure'],
+  keepAlive: Uint8Array,
 ): AsyncGenerator<Uint8Array, undefined> {
-  yield KEEP_ALIVE
+  yield keepAlive
   try {
     const { status, body } = await responding
     const bytes = new Response(body as ReadableStream<Uint8Array>)

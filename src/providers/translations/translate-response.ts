@@ -2,11 +2,15 @@
 
 import { WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
 import { apiFormatOf } from '../../formats/endpoint-formats.ts'
+import type { JsonObject } from '../../formats/json/canonical.ts'
 import { readPlainResponseBody } from '../../formats/read-plain-response-body.ts'
 import { concatBytes } from '../../formats/sse/split-events.ts'
-import { encodeTypedEvents, type TypedEvent } from '../../formats/sse/sse.ts'
 import type { StreamTranslator } from '../../formats/translate-response.ts'
-import { createResponseTranslator, type TranslationContext } from '../../formats/translation.ts'
+import {
+  createResponseTranslator,
+  type ResponseTranslator,
+  type TranslationContext,
+} from '../../formats/translation.ts'
 import { analyzeResponse, encodeJson, type PlainResponseAnalysis } from '../analyze-response.ts'
 import type { ResponseBytes } from '../read-bytes.ts'
 import { translateEvents } from '../translate-events.ts'
@@ -16,13 +20,14 @@ import { attachUsage } from '../upstream-failure.ts'
 export function translateStream(
   upstream: ReadableStream<Uint8Array>,
   translation: StreamTranslator,
+  { encodeEvents, acceptsComments }: Pick<ResponseTranslator, 'encodeEvents' | 'acceptsComments'>,
 ): Promise<ReadableStream<Uint8Array>> {
-  const encode = (events: readonly TypedEvent[]) => (events.length > 0 ? encodeTypedEvents(events) : null)
+  const encode = (events: readonly JsonObject[]) => (events.length > 0 ? encodeEvents(events) : null)
   function end(): Uint8Array {
-    const events = encodeTypedEvents(translation.end())
+    const events = encodeEvents(translation.end())
     const { omitted } = translation.finishSource()
     // The headers have already been sent, so the omitted kinds are in a comment.
-    return omitted.length > 0
+    return omitted.length > 0 && acceptsComments
       ? concatBytes([encoder.encode(`: x-proxy-omitted: ${omitted.join(', ')}\n\n`), events])
       : events
   }
@@ -30,13 +35,13 @@ export function translateStream(
     push(event) {
       const events = translation.push(event)
       if (!translation.isDone) return encode(events)
-      return concatBytes([encodeTypedEvents(events), end()])
+      return concatBytes([encodeEvents(events), end()])
     },
     get isDone() {
       return translation.isDone
     },
     end,
-    encodeError: error => encodeTypedEvents(translation.fail(error)),
+    encodeError: error => encodeEvents(translation.fail(error)),
   }).catch(error => {
     const { usage, body } = translation.finishSource()
     throw attachUsage(error, apiFormatOf(translation.sourceEndpoint).readUsage(usage, body))

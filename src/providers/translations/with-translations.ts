@@ -195,8 +195,9 @@ async function sendTranslated(
   })
   const { status, headers, body } = response
   if (status === 200 && request.stream && isEventStream(response)) {
-    const source = createResponseTranslator(context).createStreamTranslator()
-    return { ...response, source, body: await translateStream(body, source) }
+    const translator = createResponseTranslator(context)
+    const source = translator.createStreamTranslator()
+    return { ...response, source, body: await translateStream(body, source, translator) }
   }
   headers.set('content-type', 'application/json')
   // The body enforces its own limits.

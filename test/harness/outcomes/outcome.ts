@@ -1,6 +1,6 @@
 /** The result that a client receives, in any format. It is read as strictly as the SDKs read it. */
 
-export type Endpoint = 'chat' | 'responses' | 'messages'
+export type Endpoint = 'chat' | 'responses' | 'messages' | 'generate_content'
 export type Mode = 'streamed' | 'plain'
 export type Call = [name: string, args: string]
 

@@ -1,6 +1,7 @@
 /** Reads the response of an endpoint. An error status is also an outcome. */
 import { readChatPlain, readChatStream } from './chat-outcome.ts'
 import { parseJson } from './events.ts'
+import { readGeminiPlain, readGeminiStream } from './gemini-outcome.ts'
 import { readMessagesPlain, readMessagesStream } from './messages-outcome.ts'
 import { type Endpoint, emptyOutcome, type Mode, type Outcome } from './outcome.ts'
 import { readResponsesPlain, readResponsesStream } from './responses-outcome.ts'
@@ -9,6 +10,7 @@ const READERS: Record<Endpoint, Record<Mode, (body: string) => Outcome>> = {
   chat: { streamed: readChatStream, plain: text => readChatPlain(parseJson(text)) },
   responses: { streamed: readResponsesStream, plain: text => readResponsesPlain(parseJson(text)) },
   messages: { streamed: readMessagesStream, plain: text => readMessagesPlain(parseJson(text)) },
+  generate_content: { streamed: readGeminiStream, plain: text => readGeminiPlain(parseJson(text)) },
 }
 
 export interface ReadResponse {
@@ -35,6 +37,13 @@ function readError(endpoint: Endpoint, body: string): Outcome {
   const parsed = parseJson(body)
   if (typeof parsed?.error?.message !== 'string' || parsed.error.message === '')
     outcome.problems.push('the error has no message')
-  if (endpoint === 'messages' && parsed?.type !== 'error') outcome.problems.push('the error is not of this format')
+  const isOfFormat =
+    endpoint === 'messages' ? parsed?.type === 'error' : endpoint !== 'generate_content' || isGoogleError(parsed?.error)
+  if (!isOfFormat) outcome.problems.push('the error is not of this format')
   return outcome
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the response holds
+function isGoogleError(error: any): boolean {
+  return typeof error?.code === 'number' && /^[A-Z_]+$/.test(error.status)
 }

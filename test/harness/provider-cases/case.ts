@@ -50,8 +50,10 @@ export interface Row {
   expected: Expected
 }
 
+import { acceptsFields } from './requests.ts'
+
 const FOLDER = new URL('../../fixtures/provider-responses/', import.meta.url)
-const ENDPOINTS: readonly Endpoint[] = ['chat', 'responses', 'messages']
+const ENDPOINTS: readonly Endpoint[] = ['chat', 'responses', 'messages', 'generate_content']
 const MODES: readonly Mode[] = ['streamed', 'plain']
 
 export function readCaseFiles(): ProviderCase[] {
@@ -69,7 +71,10 @@ export function rowsOf(each: ProviderCase): Row[] {
       const sent = each.upstream[mode]
       const expected = each.expected[`${endpoint}/${mode}`] ?? each.expected[mode] ?? each.expected.all
       const format = sent && formatOf(sent.body)
-      const fits = sent && (format === null || format === providerFormat(each.project, endpoint))
+      const fits =
+        sent &&
+        acceptsFields(endpoint, each.extra) &&
+        (format === null || format === providerFormat(each.project, endpoint))
       return fits && expected ? [{ case: each, endpoint, mode, sent, expected }] : []
     }),
   )

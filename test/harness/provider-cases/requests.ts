@@ -2,10 +2,26 @@
 import type { Endpoint, Mode } from '../outcomes/outcome.ts'
 import type { Project } from './case.ts'
 
-export const PATHS: Record<Endpoint, string> = {
+/** Endpoints whose path does not name the model. */
+export type FixedPathEndpoint = Exclude<Endpoint, 'generate_content'>
+
+export const PATHS: Record<FixedPathEndpoint, string> = {
   chat: '/chat/completions',
   responses: '/responses',
   messages: '/messages',
+}
+
+export function pathOf({ endpoint, mode, model }: CaseRequest): string {
+  if (endpoint !== 'generate_content') return PATHS[endpoint]
+  const isStreamed = mode === 'streamed'
+  return `/v1beta/models/${model}:${isStreamed ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+}
+
+const LIMIT_FIELDS: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_tokens', 'max_output_tokens'])
+
+/** Whether the endpoint has a counterpart of every field. Gemini's rejects unknown fields. */
+export function acceptsFields(endpoint: Endpoint, extra: Record<string, unknown> | null): boolean {
+  return endpoint !== 'generate_content' || Object.keys(extra ?? {}).every(field => LIMIT_FIELDS.has(field))
 }
 
 export const MODELS: Record<Project, string> = {
@@ -21,6 +37,7 @@ const TOOLS: Record<Endpoint, object> = {
   chat: { type: 'function', function: { ...RUN, parameters: PARAMETERS } },
   responses: { type: 'function', ...RUN, parameters: PARAMETERS, strict: false },
   messages: { ...RUN, input_schema: PARAMETERS },
+  generate_content: { functionDeclarations: [{ ...RUN, parametersJsonSchema: PARAMETERS }] },
 }
 
 export interface CaseRequest {
@@ -40,6 +57,14 @@ export function writeRequest({
   tools = false,
   extra,
 }: CaseRequest): Record<string, unknown> {
+  if (endpoint === 'generate_content') {
+    const [maxOutputTokens] = Object.values(extra ?? {})
+    return {
+      contents: [{ role: 'user', parts: [{ text: prompt }] }],
+      generationConfig: { thinkingConfig: { includeThoughts: true }, ...(extra && { maxOutputTokens }) },
+      ...(tools && { tools: [TOOLS[endpoint]] }),
+    }
+  }
   const messages = [{ role: 'user', content: prompt }]
   return {
     model,

@@ -8,7 +8,7 @@ import type { Outcome } from '../outcomes/outcome.ts'
 import { readOutcome } from '../outcomes/read-outcome.ts'
 import { startProxy, type TestProxy } from '../proxy.ts'
 import type { Project, ProviderResponseBytes, Row } from './case.ts'
-import { type CaseRequest, MODELS, PATHS, writeRequest } from './requests.ts'
+import { type CaseRequest, MODELS, pathOf, writeRequest } from './requests.ts'
 
 export interface CaseOutcome extends Outcome {
   requestId: string
@@ -110,7 +110,7 @@ async function sendOnce({ proxy, keys }: ProviderTable, project: Project, reques
   const { endpoint, mode } = request
   const requestId = crypto.randomUUID()
   const sending = { headers: { 'x-request-id': requestId }, signal: AbortSignal.timeout(HANGS_AFTER_MS) }
-  const response = await post(proxy, keys[project], PATHS[endpoint], writeRequest(request), sending)
+  const response = await post(proxy, keys[project], pathOf(request), writeRequest(request), sending)
   const { status, headers } = response
   const { body, isCut } = await readBody(response)
   const contentType = headers.get('content-type') ?? ''
@@ -125,8 +125,8 @@ async function sendOnce({ proxy, keys }: ProviderTable, project: Project, reques
   }
 }
 
-/** A stream reports omitted parts in a comment, because its headers are already sent. */
-const OMITTED_COMMENT = /^: x-proxy-omitted: (.+)$/m
+/** A stream reports omitted parts in a comment, because its headers are already sent; Gemini's in a field. */
+const OMITTED_COMMENT = /(?:^: |\bfinishMessage":")x-proxy-omitted: ([^"\n]+)/m
 
 async function readBody(response: Response): Promise<{ body: string; isCut: boolean }> {
   const decoder = new TextDecoder()

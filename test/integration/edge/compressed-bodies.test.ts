@@ -7,6 +7,7 @@ import { describeOnce } from '../../harness/backends.ts'
 import { type Answer, get, readAnswer } from '../../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
 import { CODINGS, encodeBody } from '../../harness/encode-body.ts'
+import { GEMINI_PATHS } from '../../harness/gemini-paths.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { sendRaw } from '../hostile/raw-http.ts'
@@ -18,6 +19,7 @@ const PATHS = [
   ...Object.keys(TARGETS_BY_PATH).filter(path =>
     allowedMethodsOf(TARGETS_BY_PATH[path] as RouteTarget).includes('POST'),
   ),
+  ...GEMINI_PATHS,
   ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/v1/${operation}`),
   '/v1/batches',
 ].map(path => path.replace('/v1', ''))

@@ -51,3 +51,12 @@ describe('planning the caching of a Responses request', () => {
       expect(planCaching('responses', { ...unstored, ...body })).toMatchObject({ isBoundToKey: true })
   })
 })
+
+test('a Gemini request with a tool that Google runs is not cached', () => {
+  const messages = [{ role: 'user', content: 'x' }]
+  const look = { type: 'function', function: { name: 'look' } }
+  expect(planCaching('generate_content', { messages, tools: [look] })).toMatchObject({ isCacheable: true })
+  const tools = [look, { type: 'google_search' }]
+  const plan = planCaching('generate_content', { messages, tools })
+  expect(plan).toMatchObject({ isCacheable: false, field: 'tools[1].type' })
+})

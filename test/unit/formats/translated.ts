@@ -3,6 +3,7 @@ import type { ProxyError } from '../../../src/errors/errors.ts'
 import type { JsonObject } from '../../../src/formats/json/canonical.ts'
 import type { MessageTranslationContext } from '../../../src/formats/messages/messages-translation-writer.ts'
 import type { ResponseContext } from '../../../src/formats/responses/write-response.ts'
+import type { TypedEvent } from '../../../src/formats/sse/sse.ts'
 import { createResponseTranslator, type TranslationContext } from '../../../src/formats/translation.ts'
 
 const expected = { clientSetOutputLimit: true }
@@ -21,10 +22,11 @@ const toResponses = (context: ResponseContext): TranslationContext => ({
 
 function openStream(translated: TranslationContext) {
   const translation = createResponseTranslator(translated).createStreamTranslator()
+  // Both formats name their events.
   return {
-    push: (chunk: JsonObject) => translation.push({ event: null, data: JSON.stringify(chunk) }),
-    finish: () => translation.end(),
-    fail: (error: ProxyError) => translation.fail(error),
+    push: (chunk: JsonObject) => translation.push({ event: null, data: JSON.stringify(chunk) }) as TypedEvent[],
+    finish: () => translation.end() as TypedEvent[],
+    fail: (error: ProxyError) => translation.fail(error) as TypedEvent[],
   }
 }
 

@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { createNotFoundError } from '../../../src/http/not-found.ts'
 import { allowedMethodsOf, resolveMethod, resolveTarget } from '../../../src/http/paths.ts'
-import { expectsAnthropicErrors } from '../../../src/http/respond.ts'
+import { detectApiForm } from '../../../src/http/respond.ts'
 import { SEEDED_DETECTOR } from '../../harness/vendors.ts'
 
 const CHAT = { kind: 'endpoint', endpoint: 'chat', model: null }
+
+function geminiTarget(method: string, model: string) {
+  return { kind: 'endpoint', endpoint: 'generate_content', model: null, gemini: { method, model } }
+}
 
 test.each([
   ['/v1/chat/completions', CHAT],
@@ -29,8 +33,22 @@ test.each([
   ['/openai/deployments/a/b/c/v1/embeddings', { kind: 'endpoint', endpoint: 'embeddings', model: 'a/b/c' }],
   ['/openai/deployments/a/b/c/models', null],
   ['/openai/deployments//chat/completions', { kind: 'endpoint', endpoint: 'completions', model: 'chat' }],
-  ['/v1beta/models/google/gemini-2.5-flash:generateContent', null],
-  ['/v1/models/google/gemini-2.5-flash:streamGenerateContent', null],
+  [
+    '/v1beta/models/google/gemini-2.5-flash:generateContent',
+    geminiTarget('generateContent', 'google/gemini-2.5-flash'),
+  ],
+  ['/v1/models/meta%2Fllama:free:streamGenerateContent', geminiTarget('streamGenerateContent', 'meta/llama:free')],
+  ['/v1/v1beta/models/models%2Fx:generateContent', geminiTarget('generateContent', 'x')],
+  [
+    '/v1beta1/projects/p/locations/l/publishers/google/models/gemini-2.5-pro:generateContent',
+    geminiTarget('generateContent', 'gemini-2.5-pro'),
+  ],
+  ['/v1beta/models/x:countTokens', { ...geminiTarget('countTokens', 'x'), kind: 'count', model: undefined }],
+  ['/v1beta/models/x:embedContent', { ...geminiTarget('embedContent', 'x'), endpoint: 'embeddings' }],
+  ['/v1beta/models/:generateContent', null],
+  ['/v1beta/models/%E0%A4%A:generateContent', null],
+  ['/v1beta/models', { kind: 'models', id: null }],
+  ['/v1beta/models/google/gemini-2.5-flash', { kind: 'models', id: 'google%2Fgemini-2.5-flash' }],
   ['/v1/models/google/gemini-2.0-flash-exp:free', { kind: 'models', id: 'google/gemini-2.0-flash-exp:free' }],
   ['/v1/models/ft:gpt-4o:org::abc', { kind: 'models', id: 'ft:gpt-4o:org::abc' }],
   ['/v1', null],
@@ -162,22 +180,29 @@ test.each([
 })
 
 test.each([
-  ['http://host/v1/messages', {}, true],
-  ['http://host/v1/messages/batches/b_1', {}, true],
-  ['http://host/anthropic/v1/models', {}, true],
-  ['http://anthropic/v1/models', {}, false],
-  ['http://anthropic:3000/v1/chat/completions', {}, false],
-  ['http://host/openai/v1/models', {}, false],
-  ['http://host/v1/files', {}, false],
-  ['http://host/v1/files', ANTHROPICS, true],
-  ['http://host/v1/models/claude?beta=true', ANTHROPICS, true],
-  ['http://host/v1/skills', ANTHROPICS, true],
-  ['http://host/v1/chat/completions', ANTHROPICS, false],
-  ['http://host/v1/responses/resp_1', ANTHROPICS, false],
-] as [url: string, headers: Record<string, string>, isAnthropic: boolean][])(
-  'errors at %s with %j are in Anthropic’s envelope: %s',
-  (url, headers, isAnthropic) => {
-    expect(expectsAnthropicErrors({ url, headers: new Headers(headers) })).toBe(isAnthropic)
+  ['http://host/v1/messages', {}, 'anthropic'],
+  ['http://host/v1/messages/batches/b_1', {}, 'anthropic'],
+  ['http://host/anthropic/v1/models', {}, 'anthropic'],
+  ['http://anthropic/v1/models', {}, 'openai'],
+  ['http://anthropic:3000/v1/chat/completions', {}, 'openai'],
+  ['http://host/openai/v1/models', {}, 'openai'],
+  ['http://host/v1/files', {}, 'openai'],
+  ['http://host/v1/files', ANTHROPICS, 'anthropic'],
+  ['http://host/v1/models/claude?beta=true', ANTHROPICS, 'anthropic'],
+  ['http://host/v1/skills', ANTHROPICS, 'anthropic'],
+  ['http://host/v1/chat/completions', ANTHROPICS, 'openai'],
+  ['http://host/v1/responses/resp_1', ANTHROPICS, 'openai'],
+  ['http://host/v1beta/models/anthropic/messages:generateContent?key=x', {}, 'google'],
+  ['http://host/v1/models/x:streamGenerateContent?alt=sse', {}, 'google'],
+  ['http://host/v1beta/files', {}, 'google'],
+  ['http://host/v1/models', { 'x-goog-api-key': 'x' }, 'google'],
+  ['http://host/v1beta/openai/models', {}, 'openai'],
+  ['http://v1beta/v1/models', {}, 'openai'],
+  ['http://host/v1/chat/completions', { 'x-goog-api-key': 'x' }, 'openai'],
+] as [url: string, headers: Record<string, string>, form: string][])(
+  'errors at %s with %j are in the form of %s',
+  (url, headers, form) => {
+    expect(detectApiForm({ url, headers: new Headers(headers) })).toBe(form)
   },
 )
 
@@ -186,13 +211,9 @@ describe('a 404 suggests the right path', () => {
     ['/v1/fine_tuning/jobs', '/v1/fine_tuning', 'vendor’s own address'],
     ['/v1/images/generation', 'nothing at this path', '/v1/images/'],
     ['/v1/threads', '/v1/threads', 'Assistants'],
-    ['/v1beta/models/gemini-3-pro:streamGenerateContent', 'Gemini’s API', 'OpenAI-compatible'],
-    ['/v1/models/gemini-3-pro:countTokens', 'Gemini’s API', 'OpenAI-compatible'],
-    ['/v1beta/models', 'Gemini’s API', 'OpenAI-compatible'],
-    ['/v1beta/models/google/gemini-2.5-flash:generateContent', '/v1/generateContent', 'OpenAI-compatible'],
-    ['/v1beta/models/google/gemini-2.5-flash', '/v1/models', 'OpenAI-compatible'],
-    ['/v1/models/google%2Fgemini-2.5-flash:embedContent', '/v1/embedContent', 'OpenAI-compatible'],
-    ['/v1/projects/p/locations/l/publishers/google/models/imagen-4:predict', '/v1/predict', 'OpenAI-compatible'],
+    ['/v1beta/models/gemini-3-pro:asyncBatchEmbedContent', 'Gemini’s API', 'generateContent'],
+    ['/v1beta/models/gemini-3-pro:generateAnswer', '/v1/generateAnswer', 'generateContent'],
+    ['/v1/projects/p/locations/l/publishers/google/models/imagen-4:predict', '/v1/predict', 'generateContent'],
     ['/v2/chat/completions', 'base URL', '/v1'],
   ])('%s', (path, named, advice) => {
     expect(resolveTarget(path, SEEDED_DETECTOR)).toBeNull()

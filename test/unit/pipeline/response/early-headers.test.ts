@@ -9,6 +9,7 @@ const encoder = new TextEncoder()
 
 const HEAD: EarlyHeadersOptions = {
   afterMs: AFTER_MS,
+  keepAlive: encoder.encode(KEEP_ALIVE),
   writeHeaders: async () => ({ 'content-type': 'text/event-stream' }),
   writeFailure: error => encoder.encode(`failed with ${error.status}: ${error.message}`),
 }
