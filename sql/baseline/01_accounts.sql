@@ -194,6 +194,8 @@ create table vendors (
             and not jsonb_path_exists(sent_headers, '$.keyvalue() ? (!(@.key like_regex "^[A-Za-z][A-Za-z0-9-]*$"))')
         ),
     allows_private_address boolean not null default false,
+    models_path text default '/models'
+        check (models_path ~ '^/[^?#\s]*$'),
     accepts_stream_options boolean not null default true,
     output_limits text[]
         check (output_limits <@ array['max_tokens', 'max_completion_tokens'] and cardinality(output_limits) > 0),
@@ -235,6 +237,7 @@ comment on column vendors.key_location is 'Where requests contain the key: beare
 comment on column vendors.query_parameters is 'Query parameters of each request, such as {"api-version": "2024-10-21"}.';
 comment on column vendors.sent_headers is 'Headers of each request. They replace the client''s.';
 comment on column vendors.allows_private_address is 'Whether base_url may begin with http:// or name a host of a private network. A name is not resolved.';
+comment on column vendors.models_path is 'The path of its list of models after base_url; null: it has none. The list is read for projects with a key of the vendor if the catalogue has none of its models.';
 comment on column vendors.accepts_stream_options is 'Whether it accepts stream_options. If not, the field is omitted, and streams must report usage without it.';
 comment on column vendors.output_limits is 'The fields in which it accepts the limit of a chat response: max_tokens, max_completion_tokens; the preferred one first. A limit in another field is renamed. Null: not known; then both are sent.';
 comment on column vendors.honours_output_limit is 'Whether its responses keep that limit. If not, budgets reserve each model''s longest response, as for a model whose exceeded_limit_at is set.';

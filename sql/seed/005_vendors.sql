@@ -166,14 +166,21 @@ values (
     'llamacpp', 'llama.cpp', 'http://127.0.0.1:8080/v1', '{chat,completions,embeddings}', true, 'none', '{max_tokens}'
 );
 
+-- Azure lists models that have no deployment; the others document no list in this format.
+update seeded_vendors
+set models_path = null
+where name in ('azure', 'azure-deployments', 'vertex', 'bedrock', 'perplexity', 'cohere', 'zhipu', 'dashscope', 'cloudflare', 'github');
+
 insert into vendors (
     name, title, base_url, format, endpoints, path_template, key_location, query_parameters, sent_headers, allows_private_address,
-    accepts_stream_options, output_limits, turn_rules, honours_output_limit, passes, keeps, headers, model_names, prefixes_models, makes_models,
+    models_path, accepts_stream_options, output_limits, turn_rules, honours_output_limit, passes, keeps, headers, model_names,
+    prefixes_models, makes_models,
     client_agent, price_sources, place, source
 )
 select
     name, title, base_url, format, endpoints, path_template, key_location, query_parameters, sent_headers, allows_private_address,
-    accepts_stream_options, output_limits, turn_rules, honours_output_limit, passes, keeps, headers, model_names, prefixes_models, makes_models,
+    models_path, accepts_stream_options, output_limits, turn_rules, honours_output_limit, passes, keeps, headers, model_names,
+    prefixes_models, makes_models,
     client_agent, price_sources, place, source
 from seeded_vendors
 on conflict (name) do update
@@ -186,6 +193,7 @@ set title = excluded.title,
     query_parameters = excluded.query_parameters,
     sent_headers = excluded.sent_headers,
     allows_private_address = excluded.allows_private_address,
+    models_path = excluded.models_path,
     accepts_stream_options = excluded.accepts_stream_options,
     output_limits = excluded.output_limits,
     turn_rules = excluded.turn_rules,

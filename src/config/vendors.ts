@@ -17,6 +17,7 @@ export interface Vendor {
   readonly key_location: KeyLocation | null
   readonly query_parameters: Readonly<Record<string, string>>
   readonly sent_headers: Readonly<Record<string, string>>
+  readonly models_path: string | null
   readonly accepts_stream_options: boolean
   readonly passes: readonly string[] | null
   readonly keeps: readonly string[]
@@ -26,6 +27,7 @@ export interface Vendor {
   readonly makes_models: boolean
   readonly client_agent: string | null
   readonly price_sources: readonly string[]
+  readonly source: 'seed' | 'operator'
   readonly output_limits: readonly ('max_tokens' | 'max_completion_tokens')[] | null
   readonly turn_rules: readonly TurnRule[]
   /**

@@ -95,7 +95,7 @@ export function createProviders({ config, database, catalogue, log, retryWaitMs 
       const { name } = vendor
       const connection = { ...connectionOf(vendor), clientHeaders: clientHeadersOf(vendor, isShared), isShared }
       const named = { name, kind: name, pricedAs: name, title: vendor.title, passThroughPaths: vendor.passes }
-      const options = { ...named, ...connection, ...access, limits, probe }
+      const options = { ...named, ...connection, ...access, modelsPath: vendor.models_path, limits, probe }
       const formats: Record<Vendor['format'], () => Provider> = {
         openai: () =>
           createOpenAiCompatibleProvider({

@@ -112,6 +112,7 @@ function createLazyProvider(vendor: Vendor, open: () => Promise<Provider>): Prov
     nativeEndpoints: nativeEndpointsOf(vendor),
     send: async request => (await open()).send(request),
     passThrough: async request => forwardPassThrough(await open(), request),
+    listModels: async () => (await open()).listModels?.() ?? [],
   }
 }
 

@@ -9,12 +9,13 @@ import {
   createAggregatorModels,
   VENDOR_MODEL_PATTERN,
 } from './aggregator-models.ts'
-import { createDirectRoutes, withNativeName } from './direct-routes.ts'
+import { createDirectRoutes, type DirectRoutes, withNativeName } from './direct-routes.ts'
 import { findStorageProvider, type StorageProviderQuery } from './find-storage-provider.ts'
 import { matchesAnyModelPattern } from './model-patterns.ts'
 import { modelNotFoundError, noRouteError, quoteModel } from './routing-errors.ts'
 import type { StoredObjectCollection } from './stored-object-collections.ts'
 import type { Provider } from './upstream.ts'
+import { createVendorModels, type VendorModels, type VendorModelsOptions } from './vendor-models.ts'
 
 /** The fields of a resolved key that decide about the route. */
 export type RoutingContext = Pick<
@@ -64,21 +65,22 @@ export interface ModelRouter {
   /** Returns the model with this name, or the error of `resolve`, or a 404 when the provider is known to lack the model. */
   findModel(model: string, resolvedKey: RoutingContext): AvailableModel | ProxyError
   /**
-   * Reads the aggregator's own list when it may contain this name, which has no vendor prefix, and always when no name is given. Returns
+   * Reads the aggregator's own list when it may contain this name, which has no vendor prefix, and always when no name is given; then vendors'
+   * own lists, too. Returns
    * undefined when there is nothing to wait for. After the returned promise, `resolve` may return another provider.
    */
   loadModelNames(resolvedKey: RoutingContext, model?: string): Promise<unknown> | undefined
 }
 
-export interface ModelRouterOptions extends AggregatorModelsOptions {
+export interface ModelRouterOptions extends AggregatorModelsOptions, VendorModelsOptions {
   sandbox: Provider
-  directProviderFor(name: string, resolvedKey: RoutingContext): Provider
 }
 
 export function createModelRouter(options: ModelRouterOptions): ModelRouter {
-  const { catalogue, sandbox, aggregatorFor, modelNames, directProviderFor } = options
+  const { catalogue, sandbox, aggregatorFor, directProviderFor } = options
   const aggregated = createAggregatorModels(options)
   const directRoutes = createDirectRoutes({ catalogue, aggregated, hasAggregator: aggregatorFor !== null })
+  const vendorModels = createVendorModels(options)
 
   /** Lists the models that the key can use, sorted by name. A vendor's model replaces the aggregator's of the same name. */
   function listModels(resolvedKey: RoutingContext): AvailableModel[] {
@@ -86,6 +88,7 @@ export function createModelRouter(options: ModelRouterOptions): ModelRouter {
     const models: AvailableModel[] = hasAggregator ? [...aggregated.listModels()] : []
     for (const vendor of directRoutes.listReachable(resolvedKey).toReversed())
       models.push(...catalogue.modelsOf(vendor))
+    models.push(...vendorModels.list(resolvedKey))
     return sortByName(models.filter(({ model }) => isModelAllowed(model, resolvedKey)))
   }
 
@@ -134,12 +137,23 @@ export function createModelRouter(options: ModelRouterOptions): ModelRouter {
       return provider instanceof ProxyError ? provider : findUnlistedModel(model, provider, catalogue, aggregated)
     },
 
-    loadModelNames(resolvedKey, model) {
-      if (!aggregatorFor || resolvedKey.key_type === 'test') return undefined
-      const isUsed = model === undefined || directRoutes.dependsOnAggregatorList(model, resolvedKey)
-      return isUsed ? modelNames.refresh() : undefined
-    },
+    loadModelNames: (resolvedKey, model) => loadLists(options, { directRoutes, vendorModels }, resolvedKey, model),
   }
+}
+
+/** Fetches the lists that decide about the model; all lists when it is undefined. Returns undefined when there is nothing to wait for. */
+function loadLists(
+  { aggregatorFor, modelNames }: ModelRouterOptions,
+  { directRoutes, vendorModels }: { directRoutes: DirectRoutes; vendorModels: VendorModels },
+  resolvedKey: RoutingContext,
+  model: string | undefined,
+): Promise<unknown> | undefined {
+  if (resolvedKey.key_type === 'test') return undefined
+  const isUsed = model === undefined || directRoutes.dependsOnAggregatorList(model, resolvedKey)
+  const aggregatorList = aggregatorFor && isUsed ? [modelNames.refresh()] : []
+  const vendorLists = model === undefined ? vendorModels.refresh(resolvedKey) : []
+  const pending = [...aggregatorList, ...vendorLists].filter(each => each !== undefined)
+  return pending.length === 0 ? undefined : Promise.all(pending)
 }
 
 /** Returns a model that the key's list does not contain, or a 404 when the provider is known to lack it or to have withdrawn it. */

@@ -4,6 +4,7 @@ import { copyInChunks } from '../event-loop/copy-in-chunks.ts'
 import { isTranslatableEndpoint } from '../formats/endpoint-formats.ts'
 import { asString, hasInexactNumber } from '../formats/json/canonical.ts'
 import { pickForwardedHeaders } from './forwarded-headers.ts'
+import { fetchModelNames } from './list-models.ts'
 import { isLongRequest, type LongRequest } from './long-body.ts'
 import { type ProviderOptions, sendModelRequest, sendPassThrough } from './send-request.ts'
 import type { Endpoint, Provider, RealtimeSessionRequest, StorageRequest, UpstreamRequest } from './upstream.ts'
@@ -49,7 +50,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
     endpoints,
     isOpenAi,
   } = options
-  const { passThroughPaths } = options
+  const { passThroughPaths, modelsPath } = options
   const { storesResponses = isOpenAi, outputLimits = null, enforcesMaxPrice = false } = options
   const { acceptsUsageOption = kind === 'aggregator', acceptsStreamOptions = true } = options
   const writeAddress = createAddressWriter(options)
@@ -72,6 +73,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
       sendStored: ({ query, path, ...request }: StorageRequest) =>
         sendPassThrough({ ...request, body: null }, recipient(path + query)),
     }),
+    ...(modelsPath && { listModels: () => fetchModelNames(recipient(modelsPath)) }),
     ...(isOpenAi && {
       resolveRealtime: async ({ model, isTranscription, headers: given }: RealtimeSessionRequest) => {
         const query = new URLSearchParams({

@@ -16,6 +16,8 @@ export interface ProviderOptions extends Pick<UpstreamCall, 'name' | 'limits' | 
   projectId: number
   /** The provider's name in messages. */
   title?: string
+  /** The path of the provider's list of models; absent or null: it has none. */
+  modelsPath?: string | null
   /** Path prefixes of the operations that the provider accepts; any path by default. */
   passThroughPaths?: readonly string[] | null
 }

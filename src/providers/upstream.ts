@@ -200,6 +200,8 @@ export interface Provider {
   send(request: UpstreamRequest): Promise<UpstreamResponse>
   /** Forwards a pass-through request. Throws as `send` does, and a 404 for an operation that the provider lacks. */
   passThrough?(request: PassThroughRequest): Promise<UpstreamResponse>
+  /** Returns the names in the provider's own list of models. Throws as `send` does. Absent without a list. */
+  listModels?(): Promise<string[]>
   /** Returns the provider with the key of this name alone, or with all keys if none has the name. Absent without named keys. */
   withKey?(name: string): Provider
   /** Sends a request about a stored object. Absent when the provider stores none. Throws as `send` does. */

@@ -38,6 +38,7 @@ describe('vendors', () => {
       query_parameters: {},
       sent_headers: {},
       allows_private_address: false,
+      models_path: '/models',
       accepts_stream_options: true,
       output_limits: null,
       turn_rules: [],
@@ -67,6 +68,8 @@ describe('vendors', () => {
     { query_parameters: { 'api-version': '2024-10-21' } },
     { sent_headers: { 'X-Version': '2' } },
     { turn_rules: ['empty_reasoning', 'google_signatures', 'nine_character_ids', 'no_extras'] },
+    { models_path: null },
+    { models_path: '/v2/list' },
     { endpoints: ['chat', 'embeddings', 'responses', 'messages', 'completions'] },
   ])('accepts %j', async columns => {
     expect(await insert(columns)).toMatchObject(columns)
@@ -99,6 +102,8 @@ describe('vendors', () => {
     { query_parameters: [] },
     { query_parameters: { a: 1 } },
     { sent_headers: { a: null } },
+    { models_path: 'models' },
+    { models_path: '/models?a=b' },
     { sent_headers: { 'a b': 'c' } },
     { sent_headers: { a: 'b\r\nc: d' } },
     { endpoints: [] },

@@ -14,6 +14,7 @@ export const CASE_GROUPS = [
   'cancel',
   'embeddings',
   'completions',
+  'list of models',
 ] as const
 
 export type CaseGroup = (typeof CASE_GROUPS)[number]
@@ -27,11 +28,12 @@ const FEATURES: Partial<Record<CaseGroup, Feature>> = {
 /** Returns the reason for which a vendor cannot have a group; null if it can. */
 export function findReason(
   { lacks }: Pick<DocumentedVendor, 'lacks'>,
-  { endpoints }: Pick<Vendor, 'endpoints'>,
+  { endpoints, models_path }: Pick<Vendor, 'endpoints' | 'models_path'>,
   group: CaseGroup,
 ): string | null {
   const feature = FEATURES[group]
   if (feature) return lacks[feature] ?? null
+  if (group === 'list of models') return models_path === null ? 'Its row names no list in this format' : null
   const isEndpoint = group === 'embeddings' || group === 'completions'
   return isEndpoint && !endpoints.includes(group) ? `Its row lists no ${group}` : null
 }

@@ -16,6 +16,10 @@ export interface DocumentedVendor {
   paths: Partial<Record<Path, string>>
   /** Where a request must have the key; null for a server that needs none, which must not get any. */
   key: { header: string; prefix: string } | null
+  /** The path of its list of models after the base URL; `/models` by default, null if it documents none. */
+  modelsPath?: string | null
+  /** Its list of models; OpenAI's form by default. */
+  writeList?(models: readonly string[]): unknown
   query: Readonly<Record<string, string>>
   /** Headers that a request must have besides. */
   headers: Readonly<Record<string, string>>
@@ -206,12 +210,14 @@ export const DOCUMENTED_VENDORS: readonly DocumentedVendor[] = [
   {
     ...AZURE,
     name: 'azure',
+    modelsPath: null,
     baseUrl: 'https://<resource>.openai.azure.com/openai/v1',
     paths: { ...OPENAI_PATHS, responses: '/responses' },
   },
   {
     ...AZURE,
     name: 'azure-deployments',
+    modelsPath: null,
     baseUrl: 'https://<resource>.openai.azure.com/openai',
     paths: {
       chat: '/deployments/<model>/chat/completions',
@@ -223,6 +229,7 @@ export const DOCUMENTED_VENDORS: readonly DocumentedVendor[] = [
   {
     ...COMPATIBLE,
     name: 'gemini',
+    writeList: models => ({ object: 'list', data: models.map(id => ({ id: `models/${id}`, object: 'model' })) }),
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     paths: CHAT_AND_EMBEDDINGS,
     model: 'gemini-3-pro-preview',
@@ -240,6 +247,7 @@ export const DOCUMENTED_VENDORS: readonly DocumentedVendor[] = [
   {
     ...COMPATIBLE,
     name: 'vertex',
+    modelsPath: null,
     baseUrl:
       'https://<location>-aiplatform.googleapis.com/v1/projects/<project>/locations/<location>/endpoints/openapi',
     paths: CHAT_ONLY,
@@ -258,6 +266,7 @@ export const DOCUMENTED_VENDORS: readonly DocumentedVendor[] = [
   {
     ...COMPATIBLE,
     name: 'bedrock',
+    modelsPath: null,
     baseUrl: 'https://bedrock-runtime.<region>.amazonaws.com/openai/v1',
     paths: CHAT_ONLY,
     model: 'openai.gpt-oss-120b-1:0',
@@ -349,6 +358,7 @@ export const DOCUMENTED_VENDORS: readonly DocumentedVendor[] = [
   {
     ...COMPATIBLE,
     name: 'together',
+    writeList: models => models.map(id => ({ id, object: 'model', type: 'chat' })),
     baseUrl: 'https://api.together.xyz/v1',
     model: 'openai/gpt-oss-120b',
     limits: { kept: ['max_tokens'], ignored: ['max_completion_tokens'] },
@@ -401,6 +411,7 @@ export const DOCUMENTED_VENDORS: readonly DocumentedVendor[] = [
   {
     ...COMPATIBLE,
     name: 'perplexity',
+    modelsPath: null,
     baseUrl: 'https://api.perplexity.ai',
     paths: CHAT_ONLY,
     model: 'sonar-pro',
@@ -427,6 +438,7 @@ export const DOCUMENTED_VENDORS: readonly DocumentedVendor[] = [
   {
     ...COMPATIBLE,
     name: 'cohere',
+    modelsPath: null,
     baseUrl: 'https://api.cohere.ai/compatibility/v1',
     paths: CHAT_AND_EMBEDDINGS,
     model: 'command-a-03-2025',
@@ -470,6 +482,7 @@ export const DOCUMENTED_VENDORS: readonly DocumentedVendor[] = [
   {
     ...COMPATIBLE,
     name: 'zhipu',
+    modelsPath: null,
     baseUrl: 'https://api.z.ai/api/paas/v4',
     paths: CHAT_ONLY,
     model: 'glm-4.6v',
@@ -485,6 +498,7 @@ export const DOCUMENTED_VENDORS: readonly DocumentedVendor[] = [
   {
     ...COMPATIBLE,
     name: 'dashscope',
+    modelsPath: null,
     baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     paths: CHAT_AND_EMBEDDINGS,
     model: 'qwen3-vl-plus',
@@ -533,6 +547,7 @@ export const DOCUMENTED_VENDORS: readonly DocumentedVendor[] = [
   {
     ...COMPATIBLE,
     name: 'cloudflare',
+    modelsPath: null,
     baseUrl: 'https://api.cloudflare.com/client/v4/accounts/<account>/ai/v1',
     paths: CHAT_AND_EMBEDDINGS,
     model: '@cf/meta/llama-4-scout-17b-16e-instruct',
@@ -564,6 +579,7 @@ export const DOCUMENTED_VENDORS: readonly DocumentedVendor[] = [
   {
     ...COMPATIBLE,
     name: 'github',
+    modelsPath: null,
     baseUrl: 'https://models.github.ai/inference',
     paths: CHAT_AND_EMBEDDINGS,
     headers: { 'x-github-api-version': '2022-11-28' },

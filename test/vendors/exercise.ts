@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import type { Vendor } from '../../src/config/vendors.ts'
 import { createChatAssembler } from '../../src/formats/chat/assemble-chat.ts'
 import { createMessageAssembler } from '../../src/formats/messages/assemble-message.ts'
-import { post, readAnswer } from '../harness/client.ts'
+import { get, post, readAnswer } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
 import { storeKey } from '../harness/direct-upstreams.ts'
 import { parseJson, readEvents } from '../harness/outcomes/events.ts'
@@ -32,7 +32,7 @@ import {
 /** A proxy that reaches the fake vendor by its row. */
 export interface ExercisedVendor {
   documented: DocumentedVendor
-  row: Pick<Vendor, 'name' | 'endpoints'>
+  row: Pick<Vendor, 'name' | 'endpoints' | 'models_path'>
   fake: FakeVendor
   proxy: TestProxy
   /** The key of a project that has a valid key of the vendor. */
@@ -66,9 +66,10 @@ interface Sending {
   key?: string
 }
 
+const CATALOGUED = ['openai', 'anthropic', 'groq']
 const promptOf = (word: string) => `do:${word} ${crypto.randomUUID()}`
 const modelOf = ({ documented: { name, model } }: ExercisedVendor) =>
-  ['openai', 'anthropic', 'groq'].includes(name) ? model : `${name}/${model}`
+  CATALOGUED.includes(name) ? model : `${name}/${model}`
 
 async function send(
   vendor: ExercisedVendor,
@@ -392,6 +393,18 @@ async function expectCompletion(vendor: ExercisedVendor, stream: boolean): Promi
   expect(text.length).toBeGreaterThan(0)
 }
 
+/** Vendors with models in the catalogue list these in place of their own. A server without keys is listed once an operator sets it. */
+async function expectList(vendor: ExercisedVendor): Promise<void> {
+  const { proxy, documented, row } = vendor
+  const { status, json } = await readAnswer(await get(proxy, '/models', await createProject(vendor)))
+  expect(status).toBe(200)
+  const isRead = findReason(documented, row, 'list of models') === null
+  const names: string[] = json.data.map(({ id }: JsonObject) => id)
+  // A native name that no other vendor has is listed as it is.
+  const isListed = names.some(name => name === documented.model || name === modelOf(vendor))
+  expect(isListed).toBe(isRead || CATALOGUED.includes(row.name))
+}
+
 const LIMIT_FIELDS: [FixedPathEndpoint, string][] = [
   ['chat', 'max_tokens'],
   ['chat', 'max_completion_tokens'],
@@ -508,6 +521,7 @@ export const CASES: readonly Case[] = [
         ['a', 'b', 'c'].map(text => `${text} ${crypto.randomUUID()}`),
       ),
   },
+  { name: 'is part of the proxy’s', group: 'list of models', run: expectList },
   { name: 'plain', group: 'completions', run: vendor => expectCompletion(vendor, false) },
   { name: 'streamed', group: 'completions', run: vendor => expectCompletion(vendor, true) },
 ]

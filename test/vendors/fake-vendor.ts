@@ -83,10 +83,13 @@ export function documentedPath({ baseUrl }: Pick<DocumentedVendor, 'baseUrl'>): 
 function reject(vendor: DocumentedVendor, request: RecordedRequest, sent: Map<string, JsonObject>): Scenario | null {
   const fail = (status: number, message: string, code?: string) => errorScenario(vendor, status, message, code)
   const body = (request.body ?? {}) as JsonObject
-  const paths = Object.entries({ ...vendor.paths, models: '/models' }).map(([path, template]) => {
-    const filled = template.replace('<model>', encodeURIComponent(String(body.model)))
-    return [path, `${documentedPath(vendor)}${filled}`] as const
-  })
+  const { modelsPath = '/models' } = vendor
+  const paths = Object.entries({ ...vendor.paths, ...(modelsPath !== null && { models: modelsPath }) }).map(
+    ([path, template]) => {
+      const filled = template.replace('<model>', encodeURIComponent(String(body.model)))
+      return [path, `${documentedPath(vendor)}${filled}`] as const
+    },
+  )
   const path = paths.find(([, known]) => known === request.path)?.[0]
   if (path === undefined) return fail(404, `Unknown path ${request.path}`)
   const query = Object.fromEntries(new URLSearchParams(request.query))
@@ -95,13 +98,18 @@ function reject(vendor: DocumentedVendor, request: RecordedRequest, sent: Map<st
   if (keyError !== null) return fail(401, keyError, 'invalid_api_key')
   const missing = Object.entries(vendor.headers).find(([name, value]) => request.headers[name] !== value)
   if (missing) return fail(400, `The header ${missing[0]} must be ${missing[1]}`)
-  if (path === 'models') return null
+  if (path === 'models') return writeList(vendor)
   const unknown = findUnknownField(vendor, path as Exclude<Path, 'messages'>, body)
   if (unknown !== null) return fail(vendor.streamOptions === 'rejects' ? 422 : 400, `Extra inputs: ${unknown}`)
   const lacked = path === 'chat' ? findLacked(vendor, body) : null
   if (lacked !== null) return fail(400, lacked)
   const changed = path === 'chat' ? findChanged(vendor, body, sent) : null
   return changed === null ? null : fail(400, changed)
+}
+
+function writeList({ writeList: write, model }: DocumentedVendor): Scenario {
+  const list = write?.([model, 'other-model']) ?? { object: 'list', data: [{ id: model }, { id: 'other-model' }] }
+  return { kind: 'raw', headers: { 'content-type': 'application/json' }, parts: [JSON.stringify(list)] }
 }
 
 function findKeyError({ key }: DocumentedVendor, { headers }: RecordedRequest): string | null {

@@ -18,6 +18,7 @@ const MADE_UP: DocumentedVendor = {
   baseUrl: 'https://made-up.example/inference',
   paths: { chat: '/models/<model>/v1/chat/completions', embeddings: '/models/<model>/v1/embeddings' },
   key: { header: 'x-api-key', prefix: '' },
+  modelsPath: '/list',
   query: { version: '2' },
   headers: { 'x-team': 'ours' },
   model: 'our/model-1',
@@ -84,15 +85,15 @@ describeOnce('vendors', backend => {
 
     beforeAll(async () => {
       const fake = await startFakeVendor(MADE_UP)
-      const row = { name: MADE_UP.name, endpoints: ['chat', 'embeddings'] } as const
+      const row = { name: MADE_UP.name, endpoints: ['chat', 'embeddings'], models_path: '/list' } as const
       await proxy.query(`
         insert into vendors (
           name, base_url, allows_private_address, endpoints, path_template, key_location, query_parameters, sent_headers,
-          accepts_stream_options, output_limits
+          accepts_stream_options, output_limits, models_path
         )
         values (
           'made-up', '${fake.origin}/inference', true, '{chat,embeddings}', '/models/{model}/v1{path}', 'header:x-api-key',
-          '{"version": "2"}', '{"x-team": "ours"}', false, '{max_tokens}'
+          '{"version": "2"}', '{"x-team": "ours"}', false, '{max_tokens}', '/list'
         )`)
       vendor = await connectVendor({ documented: MADE_UP, row, fake, proxy })
       connected.set(MADE_UP, vendor)

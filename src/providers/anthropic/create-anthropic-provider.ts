@@ -2,6 +2,7 @@
 
 import { createError } from '../../errors/errors.ts'
 import { asString } from '../../formats/json/canonical.ts'
+import { fetchModelNames } from '../list-models.ts'
 import { type ProviderOptions, sendModelRequest, sendPassThrough } from '../send-request.ts'
 import { STORED_OBJECT_COLLECTIONS } from '../stored-object-collections.ts'
 import type { Provider } from '../upstream.ts'
@@ -18,7 +19,7 @@ export interface AnthropicOptions extends ProviderOptions, VendorConnection {
 
 /** The provider's `send` also throws a 400 for request fields without a counterpart at Anthropic. */
 export function createAnthropicProvider(options: AnthropicOptions): Provider {
-  const { name, kind, clientHeaders = [], pricedAs, title = name, passThroughPaths, projectId } = options
+  const { name, kind, clientHeaders = [], pricedAs, title = name, passThroughPaths, modelsPath, projectId } = options
   const { maxOutputTokensOf } = options
   const baseUrl = `${options.baseUrl.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, '')}/v1`
   const { keyLocation = 'header:x-api-key' } = options
@@ -48,6 +49,7 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
       const response = await sendModelRequest(request, translated, recipient('/messages', apiVersion))
       return translateUpstreamResponse(response, { ...context, provider: name }, request)
     },
+    ...(modelsPath && { listModels: () => fetchModelNames(recipient(modelsPath, CURRENT_API_VERSION)) }),
     async passThrough(request) {
       const { path, headers } = request
       if (passThroughPaths?.every(prefix => !path.startsWith(prefix)))
