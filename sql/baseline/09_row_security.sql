@@ -58,6 +58,10 @@ create policy administrators_see on audit_log for select using ((select is_admin
 
 -- A user sees the members of shared projects, because memberships are restricted themselves.
 alter table users enable row level security;
+alter table vendors enable row level security;
+alter table vendor_keys enable row level security;
+create policy administrators_see on vendors for select using ((select is_administrator()));
+create policy administrators_see on vendor_keys for select using ((select is_administrator()));
 alter table admin_keys enable row level security;
 create policy members_see on users for select using (
     id = (select current_user_id()) or (select is_administrator()) or id in (select m.user_id from memberships m)

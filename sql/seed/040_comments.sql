@@ -36,6 +36,7 @@ begin
             ('visible_logins', 'logins'),
             -- Views of the admin API.
             ('organization_plans', 'plans'),
+            ('organization_vendors', 'vendors'),
             ('organization_projects', 'projects'),
             ('organization_users', 'users'),
             ('organization_invites', 'users'),

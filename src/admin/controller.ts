@@ -76,7 +76,7 @@ const QUERY: QueryShape = {
     'emails',
   ],
   numbers: ['limit', 'start_time', 'end_time', 'effective_at', 'older_than_seconds', 'status'],
-  flags: ['include_archived', 'include_inactive', 'batch', 'tenant_only'],
+  flags: ['with_keys', 'include_archived', 'include_inactive', 'batch', 'tenant_only'],
 }
 
 export function readRequestAddress(

@@ -16,6 +16,7 @@ import { REQUEST_OPERATIONS } from './operations/requests.ts'
 import { ROUTE_OPERATIONS } from './operations/routes.ts'
 import { USAGE_OPERATIONS } from './operations/usage.ts'
 import { USER_OPERATIONS } from './operations/users.ts'
+import { VENDOR_OPERATIONS } from './operations/vendors.ts'
 import { WEBHOOK_OPERATIONS } from './operations/webhooks.ts'
 
 export const ADMIN_OPERATIONS = [
@@ -36,5 +37,6 @@ export const ADMIN_OPERATIONS = [
   ...ROUTE_OPERATIONS,
   ...USAGE_OPERATIONS,
   ...USER_OPERATIONS,
+  ...VENDOR_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
 ]

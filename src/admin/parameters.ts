@@ -5,6 +5,7 @@ export const OPENAPI_TAGS = {
   Projects: 'Projects, their settings, and the routes of their models.',
   'API keys': 'Keys with which clients authenticate for a project.',
   'Provider keys': 'A project’s own keys for providers. They are encrypted, and never shown again.',
+  Vendors: 'The providers that requests reach directly.',
   Members: 'Users who may view or change a project.',
   Limits: 'Plans, rate limits and quotas.',
   Budgets: 'Spending limits of projects, keys, models and tags.',
@@ -24,6 +25,8 @@ export type OpenApiTag = keyof typeof OPENAPI_TAGS
 export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   // Path parameters.
   provider: 'The name of a vendor, such as openai.',
+  vendor: 'The name of a vendor, such as openai.',
+  with_keys: 'Whether to remove its keys, too.',
   rate_limit_id: 'Id of a rate limit from the list.',
   verdict_id: 'The verdict_id of the verdict.',
   request_id: 'In a path, the id of the request from the list; in a query, the X-Request-Id of its response.',

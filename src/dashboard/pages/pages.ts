@@ -42,6 +42,7 @@ export const PAGE_ENTRIES: readonly PageEntry[] = [
   { path: '/$project/settings/members', load: () => import('./screens/members.tsx'), link: ['settings', 'Members'] },
 
   { path: '/projects', load: () => import('./screens/projects.tsx'), link: ['administrators', 'Projects and plans'] },
+  { path: '/vendors', load: () => import('./screens/vendors.tsx'), link: ['administrators', 'Vendors'] },
   { path: '/users', load: () => import('./screens/users.tsx'), link: ['administrators', 'Users'] },
   {
     path: '/audit',

@@ -155,6 +155,15 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     { method: 'POST', path: `${own}/rate_limits/rl_address`, need: 'administrator', body: {} },
     { method: 'POST', path: '/v1/organization/projects', need: 'administrator', body: { name: 'theirs' } },
     { method: 'POST', path: '/v1/organization/plans/free', need: 'administrator', body: { requests_per_month: 5 } },
+    { method: 'GET', path: '/v1/organization/vendors', need: 'administrator' },
+    {
+      method: 'POST',
+      path: '/v1/organization/vendors',
+      need: 'administrator',
+      body: { name: 'acme', columns: { base_url: 'https://acme.example' }, key: 'sk-of-acme-1234' },
+    },
+    { method: 'POST', path: '/v1/organization/vendors/acme', need: 'administrator', body: { key: null } },
+    { method: 'DELETE', path: '/v1/organization/vendors/acme', need: 'administrator' },
     { method: 'POST', path: '/v1/organization/users', need: 'administrator', body: { email: 'x@example.org' } },
     {
       method: 'POST',

@@ -1,0 +1,95 @@
+/** Vendors of the installation. Changes apply in every process within seconds. */
+import { t } from 'elysia'
+import { callAsActor } from '../../postgres/admin/call-as.ts'
+import { readView } from '../../postgres/admin/read-view.ts'
+import { installationKeyOwner } from '../../providers/keys/installation-keys.ts'
+import { defineOperation } from '../admin-operation.ts'
+import type { OperationRequest } from '../find-objects.ts'
+import { notFoundError } from '../ids.ts'
+import { defineObject } from '../objects.ts'
+import { deletedSchema, listSchema, textSchema } from '../responses/shared.ts'
+
+const vendor = defineObject('Vendor', 'organization.vendor', 'organization_vendors', null, 'There is no such vendor.')
+const PATH = '/v1/organization/vendors'
+const tag = 'Vendors'
+/** The last four characters of a shorter key are not shown, because they would reveal too much. */
+const MIN_LENGTH_TO_SHOW = 12
+
+const CHANGES = {
+  columns: t.Optional(
+    t.Record(t.String({ maxLength: 63 }), t.Unknown(), {
+      description: 'Columns of the table vendors, such as base_url. Text stands for lists, separated by commas.',
+    }),
+  ),
+  key: t.Optional(
+    t.Union([t.String({ pattern: '^[!-~]{1,1024}$' }), t.Null()], {
+      description: 'The key that all projects use that have none of their own. Null: none.',
+    }),
+  ),
+}
+
+interface VendorChange {
+  columns?: Record<string, unknown>
+  key?: string | null
+}
+
+async function setVendor({ caller, options }: OperationRequest, name: string, { columns = {}, key }: VendorChange) {
+  await callAsActor(caller.actor, 'set_vendor', { vendor: name, columns })
+  if (key !== undefined) {
+    const sealed = key === null ? null : await options.vault.seal(key, installationKeyOwner(name))
+    await callAsActor(caller.actor, 'set_vendor_key', {
+      vendor: name,
+      sealed: sealed && `\\x${Buffer.from(sealed).toString('hex')}`,
+      last_four: key && (key.length < MIN_LENGTH_TO_SHOW ? '****' : key.slice(-4)),
+    })
+  }
+  const [row] = await readView(caller.actor, 'organization_vendors', { _id: name })
+  if (!row) throw notFoundError(vendor.notFoundMessage)
+  return { object: vendor.kind, ...row }
+}
+
+export const VENDOR_OPERATIONS = [
+  defineOperation({
+    method: 'GET',
+    path: PATH,
+    tag,
+    summary: 'List vendors',
+    response: listSchema(vendor.schema),
+    async serve({ caller }) {
+      await callAsActor(caller.actor, 'require_administrator', {})
+      const rows = await readView(caller.actor, 'organization_vendors', {})
+      return { object: 'list', data: rows.map(row => ({ object: vendor.kind, ...row })), has_more: false }
+    },
+  }),
+  defineOperation({
+    method: 'POST',
+    path: PATH,
+    tag,
+    summary: 'Add a vendor',
+    response: vendor.schema,
+    body: { name: t.String({ maxLength: 63 }), ...CHANGES },
+    serve: asked => setVendor(asked, asked.body.name, asked.body),
+  }),
+  defineOperation({
+    method: 'POST',
+    path: `${PATH}/:vendor`,
+    tag,
+    summary: 'Change a vendor',
+    response: vendor.schema,
+    body: CHANGES,
+    serve: asked => setVendor(asked, String(asked.ids.vendor), asked.body),
+  }),
+  defineOperation({
+    method: 'DELETE',
+    path: `${PATH}/:vendor`,
+    tag,
+    summary: 'Remove a vendor',
+    response: deletedSchema(vendor.kind ?? '', { id: textSchema }),
+    query: { with_keys: t.Optional(t.Boolean()) },
+    async serve({ caller, ids, query: { with_keys = false } }) {
+      const name = String(ids.vendor)
+      await callAsActor(caller.actor, 'remove_vendor', { vendor: name, with_keys })
+      return { object: `${vendor.kind}.deleted`, id: name, deleted: true }
+    },
+  }),
+]
