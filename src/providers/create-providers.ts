@@ -89,7 +89,7 @@ export function createProviders({ config, database, catalogue, log, retryWaitMs 
     retry,
     onKeyCooldown: ({ projectId, provider }, key, status, restMs) =>
       log.warn({ provider, project: projectId, key, status, restMs }, 'a provider key was rejected and cools down'),
-    installationKeys: createInstallationKeys({ settings: config.vendors, database, vault, log }),
+    installationKeys: createInstallationKeys({ settings: config.vendors, database, vault }),
     guard: createVendorGuard(log),
     connect(vendor, { isShared, ...access }) {
       const { name } = vendor

@@ -38,6 +38,7 @@ function createProvider(baseUrl: string, apiKey = KEY): Provider {
     name: 'anthropic',
     kind: 'anthropic',
     pricedAs: 'anthropic',
+    clientHeaders: ['anthropic-beta'],
     title: 'Anthropic',
     passThroughPaths: [],
     baseUrl,

@@ -7,8 +7,6 @@ import { monotonicMs } from '../../event-loop/clock.ts'
 import { withTimeout } from '../../event-loop/timeouts.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { SealContext } from '../../stores/seal.ts'
-import { errorMessageOf } from '../../telemetry/describe-cause.ts'
-import type { Log } from '../../telemetry/log.ts'
 import type { Vault } from './vault.ts'
 
 export interface InstallationKeys {
@@ -22,7 +20,6 @@ export interface InstallationKeysOptions {
   settings: VendorSettingsByPrefix
   database: Pick<Database, 'call'>
   vault: Pick<Vault, 'open'>
-  log: Pick<Log, 'warn'>
 }
 
 /** How long the output of a command is used. Access tokens of clouds are valid for an hour. */
@@ -39,7 +36,7 @@ export function installationKeyOwner(vendor: string): SealContext {
 
 const READ_SEALED = 'select sealed from model_proxy.vendor_keys where vendor = $1::text'
 
-export function createInstallationKeys({ settings, database, vault, log }: InstallationKeysOptions): InstallationKeys {
+export function createInstallationKeys({ settings, database, vault }: InstallationKeysOptions): InstallationKeys {
   /** The outputs of commands by vendor. */
   const outputs = new Map<string, { atMs: number; key: Promise<string> }>()
   /** The times of the last renewals after a rejection, by vendor. */
@@ -75,7 +72,6 @@ export function createInstallationKeys({ settings, database, vault, log }: Insta
         if (KEY.test(key)) return key
         throw new Error('it is not one word of printable ASCII characters')
       } catch (error) {
-        log.warn({ provider: vendor.name, reason: errorMessageOf(error) }, 'the key of a vendor could not be read')
         throw createError('installationKeyUnreadable', { provider: vendor.name }, error)
       }
     },

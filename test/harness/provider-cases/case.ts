@@ -83,7 +83,8 @@ export function rowsOf(each: ProviderCase): Row[] {
 /** Returns the format that the proxy uses with a project's provider for requests at an endpoint. */
 export function providerFormat(project: Project, endpoint: Endpoint): Endpoint {
   if (project === 'ant') return 'messages'
-  return project === 'oai' && endpoint === 'responses' ? 'responses' : 'chat'
+  // A vendor with Responses gets requests of Messages there, too.
+  return project === 'oai' && (endpoint === 'responses' || endpoint === 'messages') ? 'responses' : 'chat'
 }
 
 /** Null: of none of these formats. */

@@ -121,9 +121,11 @@ const RESOURCES: Resource[] = [
     unread: ['expires_in_seconds'],
   },
 ]
-/** Resources that are created or changed in another way, each with its own test below, and actions that store nothing. */
+/** Resources that are created or changed in another way, each with its own test, and actions that store nothing. */
 const OTHERS = [
   '/v1/organization/projects',
+  '/v1/organization/vendors',
+  '/v1/organization/vendors/{vendor}',
   P,
   `${P}/settings`,
   '/v1/organization/plans/{plan}',
@@ -260,6 +262,7 @@ describeOnce('round trips through the admin API', backend => {
       text: () => 'openai/gpt-4o-mini',
       models: () => ['openai/gpt-4o-mini'],
       aliases: () => ['quick=openai/gpt-4o-mini'],
+      durations: () => ['20000', 'openai/gpt-4o-mini=30000'],
     }
     for (const kind of kinds) {
       const value = ofType[kind.type]?.(kind)

@@ -26,7 +26,7 @@ const RESPONSE = {
   usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 },
 }
 const ERROR = { message: 'Provider returned error', code: 502 }
-const IMAGE = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+const IMAGE_CALL = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'AAAA' }
 const MESSAGE = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [textPart('One')] }
 const LOOK_UP = { type: 'function', function: { name: 'look_up', parameters: { type: 'object', properties: {} } } }
 const MIB = 1024 * 1024
@@ -68,14 +68,8 @@ export const INCOMPLETE_CASES: Record<Exclude<IncompleteReason, 'wrong_dimension
   },
   omitted_parts: {
     endpoint: 'messages',
-    stream: events(
-      choice({ delta: { content: 'A dot:' } }),
-      choice({ delta: { images: [IMAGE] } }),
-      choice({ finish_reason: 'stop' }),
-    ),
-    plain: body({
-      choices: [{ index: 0, message: { content: 'A dot:', images: [IMAGE] }, finish_reason: 'stop' }],
-    }),
+    stream: responseEvents({ output: [MESSAGE, IMAGE_CALL] }),
+    plain: response({ output: [MESSAGE, IMAGE_CALL] }),
   },
   invalid_utf8: {
     plain: {
