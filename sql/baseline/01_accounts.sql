@@ -176,7 +176,7 @@ create table vendors (
         check (base_url ~ '^https?://[^/?#@\s]+(/[^?#\s]*)?$'),
     format text not null default 'openai'
         check (format in ('openai', 'anthropic')),
-    endpoints text[] not null default '{chat}'
+    endpoints text[] not null default '{chat,completions,embeddings}'
         check (endpoints <@ array['chat', 'completions', 'embeddings', 'responses', 'messages'] and cardinality(endpoints) > 0),
     path_template text not null default '{path}'
         check (path_template ~ '^(/([\w.~-]+|\{model\}))*\{path\}$'),

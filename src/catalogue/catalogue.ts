@@ -1,6 +1,5 @@
 /** The catalogue of models and their prices, and the computation of costs. */
 
-import type { VendorSettingsByPrefix } from '../config/vendor-settings.ts'
 import { DEFAULT_TIERS, type TokenUsage, type ToolCallCounts } from '../formats/token-usage.ts'
 import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
@@ -10,7 +9,7 @@ import type { ModelNameIndex } from './aggregator-model-names.ts'
 import { listVendors } from './list-vendors.ts'
 import { computeMediaSurcharge } from './media-surcharge.ts'
 import { findAggregatorName, findModel, findNativeName, indexModels } from './model-index.ts'
-import { updateVendors, type VendorDirectory } from './vendor-directory.ts'
+import { type InstallationVendors, updateVendors, type VendorDirectory } from './vendor-directory.ts'
 
 export { AGGREGATOR } from './model-index.ts'
 
@@ -142,8 +141,8 @@ export interface Catalogue {
 
 export interface CatalogueOptions {
   database: Database
-  /** The settings of vendors, whose addresses replace those of the rows. */
-  settings?: VendorSettingsByPrefix
+  /** The settings of vendors, whose addresses replace those of the rows. None by default. */
+  installation?: InstallationVendors
   log?: Pick<Log, 'warn' | 'failures'>
   /** The interval at which vendors are read; two seconds by default. */
   refreshVendorsMs?: number | undefined
@@ -151,13 +150,13 @@ export interface CatalogueOptions {
 
 export async function loadCatalogue({
   database,
-  settings = new Map(),
+  installation = { settings: new Map() },
   log,
   refreshVendorsMs = REFRESH_VENDORS_MS,
 }: CatalogueOptions): Promise<Catalogue> {
   const [rows, vendorRows] = await Promise.all([listModels(database), listVendors(database)])
   let models = rows
-  let vendors = updateVendors(null, vendorRows, settings)
+  let vendors = updateVendors(null, vendorRows, installation)
   let index = indexModels(models, vendors)
 
   async function recordExceededLimit(found: CatalogueModel): Promise<void> {
@@ -175,7 +174,7 @@ export async function loadCatalogue({
   }
 
   async function refreshVendors(): Promise<void> {
-    const updated = updateVendors(vendors, await listVendors(database), settings)
+    const updated = updateVendors(vendors, await listVendors(database), installation)
     if (updated === vendors) return
     vendors = updated
     index = indexModels(models, vendors)

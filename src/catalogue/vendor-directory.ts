@@ -61,11 +61,21 @@ export function compilePattern(pattern: string | null): RegExp | null {
   }
 }
 
-function applySettings(row: Vendor, settings: VendorSettings | undefined): Vendor {
-  const vendor = { ...row, base_url: settings?.baseUrl ?? row.base_url }
+/** The settings of an installation that concern vendors. */
+export interface InstallationVendors {
+  settings: VendorSettingsByPrefix
+  /** Whether the servers of this release that need no key are reachable at their usual addresses, which nobody has set. */
+  servesLocalDefaults?: boolean
+}
+
+function applySettings(row: Vendor, settings: VendorSettings | undefined, servesLocalDefaults: boolean): Vendor {
+  const isSet = settings?.baseUrl != null
+  const vendor = { ...row, ...(isSet && { base_url: settings.baseUrl, source: 'operator' as const }) }
   const isKeyless = row.key_location === 'none'
   const hasKey = settings?.key != null || row.shared_key_version != null
-  if (!hasKey) return isKeyless ? { ...vendor, shared_access: 'keyless' } : vendor
+  // A released address on this machine may belong to another program, which no client should reach unless the operator says so.
+  const isReachable = isKeyless && (vendor.source === 'operator' || servesLocalDefaults)
+  if (!hasKey) return isReachable ? { ...vendor, shared_access: 'keyless' } : vendor
   // Such a server may be started with a key, which it then requires.
   const key_location = isKeyless ? null : row.key_location
   return { ...vendor, key_location, shared_access: settings?.key ? 'setting' : 'stored' }
@@ -75,10 +85,10 @@ function applySettings(row: Vendor, settings: VendorSettings | undefined): Vendo
 export function updateVendors(
   former: VendorDirectory | null,
   rows: readonly Vendor[],
-  settings: VendorSettingsByPrefix,
+  { settings, servesLocalDefaults = false }: InstallationVendors,
 ): VendorDirectory {
   const vendors = rows.map(row => {
-    const vendor = applySettings(row, settings.get(settingPrefixOf(row.name)))
+    const vendor = applySettings(row, settings.get(settingPrefixOf(row.name)), servesLocalDefaults)
     const known = former?.find(row.name)
     return known !== undefined && Bun.deepEquals(known, vendor) ? known : vendor
   })

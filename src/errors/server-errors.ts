@@ -4,6 +4,13 @@ import { CLOSE_CONNECTION, DO_NOT_RETRY, defineErrors, type ErrorDefinition, RET
 export const SERVER_ERRORS = {
   // Missing setup by the operator or the project.
   ...defineErrors(503, 'service_unavailable', {
+    localServerNotSet: {
+      description:
+        'The vendor in the name is a server that needs no key, and the operator has not set its address. Its usual address is used without a setting only with the embedded database and without an aggregator.',
+      message:
+        'The address of {title} is not set for model {model}: the operator must set {setting}, or change the vendor’s row.',
+      headers: DO_NOT_RETRY,
+    },
     noUpstreamForVendor: {
       description: 'There is neither an aggregator nor a key for the vendor in the name.',
       message:

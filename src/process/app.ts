@@ -164,7 +164,15 @@ export async function createApp(given: AppOptions): Promise<App> {
 /** Creates the parts that select a provider for a request: the catalogue, providers, the model router, and the hook. */
 async function createRouting(options: AppOptions, metrics: ProxyMetrics) {
   const { config, database, log, retryWaitMs, refreshVendorsMs, hookPauseMs: pauseMs } = options
-  const catalogue = await loadCatalogue({ database, settings: config.vendors, log, refreshVendorsMs })
+  const catalogue = await loadCatalogue({
+    database,
+    installation: {
+      settings: config.vendors,
+      servesLocalDefaults: config.databaseUrl === null && !config.aggregator.isConfigured,
+    },
+    log,
+    refreshVendorsMs,
+  })
   const providers = createProviders({ config, database, catalogue, log, retryWaitMs })
   const modelRouter = createModelRouter({ catalogue, sandbox: createSandboxProvider(), ...providers })
   const hook = config.hook && createHook({ config: config.hook, log, metrics, pauseMs })

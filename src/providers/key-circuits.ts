@@ -17,6 +17,12 @@ import {
   UpstreamFailure,
 } from './upstream-failure.ts'
 
+/** Whether the response took longer than its client waits. Otherwise a client with a very short limit could open the circuit for others. */
+function exceedsClientLimit({ timeoutMs }: UpstreamFailure, request: UpstreamRequest | PassThroughRequest): boolean {
+  const clientMs = 'endpoint' in request ? (request.timeLimits?.clientMs ?? null) : null
+  return clientMs !== null && timeoutMs === clientMs
+}
+
 /** up: no circuit is open; partial: some models get requests; down: none does. */
 export type KeyStatus = 'up' | 'partial' | 'down'
 
@@ -72,7 +78,7 @@ export class KeyCircuits {
       } else attempt.settle(outcomeOf(response))
       return response
     } catch (error) {
-      const isFailure = error instanceof UpstreamFailure && isTemporary(error)
+      const isFailure = error instanceof UpstreamFailure && isTemporary(error) && !exceedsClientLimit(error, request)
       if (isFailure && error.isUnconnected) attempt.settleUnconnected()
       else attempt.settle(isFailure ? 'failed' : 'unknown')
       throw error

@@ -2,6 +2,7 @@
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { VendorDirectory } from '../catalogue/vendor-directory.ts'
+import { baseUrlVariableOf } from '../config/vendors.ts'
 import { createError, type ProxyError } from '../errors/errors.ts'
 import type { ClientVendor } from './pass-through-operations.ts'
 import { findSimilarNames } from './similar-names.ts'
@@ -42,6 +43,11 @@ function modelNeedsKeyError(model: string, native: readonly string[], catalogue:
 
 /** Returns a 503 for a name with a vendor prefix when there is neither an aggregator nor a key for a provider that has the model. */
 export function noRouteError(model: string, catalogue: Catalogue): ProxyError {
+  const vendor = catalogue.vendors.findByPrefix(model)
+  if (vendor?.key_location === 'none') {
+    const setting = baseUrlVariableOf(vendor.name)
+    return createError('localServerNotSet', { model: quoteModel(model), title: vendor.title, setting })
+  }
   const candidates: readonly string[] = [...catalogue.directProvidersOf(model), ...catalogue.vendors.matchNames(model)]
   const native = catalogue.vendors.names.filter(
     name => candidates.includes(name) || catalogue.nativeNameOf(name, model) !== undefined,

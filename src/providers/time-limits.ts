@@ -8,6 +8,8 @@ export interface TimeLimits {
   idleMs: number
   /** From the request to the end of a response that is not a stream. */
   responseMs: number
+  /** The limit of the client itself, which says nothing about the provider; null if it sets none. */
+  clientMs: number | null
 }
 
 /** The time limits of the process for streams. */

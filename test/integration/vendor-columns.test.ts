@@ -32,7 +32,7 @@ describe('vendors', () => {
       title: null,
       base_url: 'https://api.acme.example/v1',
       format: 'openai',
-      endpoints: ['chat'],
+      endpoints: ['chat', 'completions', 'embeddings'],
       path_template: '{path}',
       key_location: null,
       query_parameters: {},

@@ -23,6 +23,7 @@ export function resolveTimeLimits({
     firstTokenMs: Math.min(findDuration(first_token_timeout_ms, model) ?? defaultMs, delivery.firstTokenMs),
     idleMs: findDuration(idle_timeout_ms, model) ?? Number.POSITIVE_INFINITY,
     responseMs: Math.min(findDuration(response_timeout_ms, model) ?? Number.POSITIVE_INFINITY, delivery.firstTokenMs),
+    clientMs: Number.isFinite(delivery.firstTokenMs) ? delivery.firstTokenMs : null,
   }
 }
 

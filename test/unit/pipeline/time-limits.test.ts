@@ -40,7 +40,8 @@ describe('the limits of a request', () => {
     ],
     ['are not raised by the header above the default', { header: '60000', hasFallback: true }, [30_000, NONE, 60_000]],
   ])('%s', (_, given, [firstTokenMs, idleMs, responseMs]) => {
-    expect(limitsOf(given)).toEqual({ firstTokenMs, idleMs, responseMs })
+    const clientMs = given.header === undefined ? null : Number(given.header)
+    expect(limitsOf(given)).toEqual({ firstTokenMs, idleMs, responseMs, clientMs })
   })
 
   test.each(['', '0', '-1', '1.5', '1e3', '3600001', 'never', '5000ms'])('reject the header %j', header => {

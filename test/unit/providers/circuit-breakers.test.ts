@@ -186,6 +186,33 @@ async function openModel(model: string): Promise<void> {
   }
 }
 
+describe('a client’s own limit', () => {
+  /** Sends requests that wait for one second, over the duration after which failures open the circuit. */
+  async function sendWithLimit(firstTokenMs: number, clientMs: number | null): Promise<string | undefined> {
+    const unlimited = { idleMs: Number.POSITIVE_INFINITY, responseMs: Number.POSITIVE_INFINITY }
+    const limited = { ...request, timeLimits: { ...unlimited, firstTokenMs, clientMs } }
+    answer = async () => {
+      throw responseTimeoutError('p', 'first token', firstTokenMs, true)
+    }
+    for (let i = 0; i < 4; i++) {
+      await provider.send(limited).catch(() => {})
+      vi.advanceTimersByTime(2_000)
+    }
+    return circuits.summarize().p?.status
+  }
+
+  test('does not open the circuit when the response exceeds it', async () => {
+    expect(await sendWithLimit(1_000, 1_000)).toBe('up')
+  })
+
+  test.each([null, 5_000])(
+    'opens it when the response exceeds the project’s limit, and the client’s is %j',
+    async clientMs => {
+      expect(await sendWithLimit(1_000, clientMs)).toBe('down')
+    },
+  )
+})
+
 describe('a circuit that judges by a share', () => {
   /** Sends one request each 100 ms. `succeeds` gets the request's number. */
   async function sendFor(ms: number, succeeds: (at: number) => boolean): Promise<void> {

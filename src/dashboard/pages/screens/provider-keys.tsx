@@ -47,22 +47,35 @@ function Providers({ project }: { project: Project }) {
       <ErrorMessage error={stored.error} />
       {stored.isPending && <Loading />}
       <ul className="grid gap-4 lg:grid-cols-3">
-        {stored.data?.providers.map(provider => (
-          <li key={provider}>
-            <ProviderCard
-              provider={provider}
-              title={stored.data.titles[provider] ?? provider}
-              projectId={project.id}
-              keys={stored.data.data}
-              act={canEdit ? act : null}
-            />
-          </li>
-        ))}
+        {stored.data &&
+          listWithKeysFirst(stored.data).map(provider => (
+            <li key={provider}>
+              <ProviderCard
+                provider={provider}
+                title={stored.data.titles[provider] ?? provider}
+                projectId={project.id}
+                keys={stored.data.data}
+                act={canEdit ? act : null}
+              />
+            </li>
+          ))}
       </ul>
       {!canEdit && <p className="mt-4 text-muted">Only owners of the project can change provider keys.</p>}
       {dialog}
     </>
   )
+}
+
+/** Returns the providers, those with keys of the project first. */
+function listWithKeysFirst({
+  providers,
+  data,
+}: {
+  providers: readonly string[]
+  data: readonly ProviderKey[]
+}): string[] {
+  const hasKey = (provider: string) => Number(data.some(key => key.provider === provider))
+  return providers.toSorted((a, b) => hasKey(b) - hasKey(a))
 }
 
 interface ProviderCardProps {
