@@ -3,7 +3,7 @@ import { VENDORS } from '../postgres/seeds.generated.ts'
 import { normalizeBaseUrl } from './address-readers.ts'
 import type { SettingsReader } from './settings-reader.ts'
 import type { Environment } from './value-readers.ts'
-import { settingPrefixOf } from './vendors.ts'
+import { apiKeyVariableOf, settingPrefixOf } from './vendors.ts'
 
 export interface VendorSettings {
   /** The address that replaces the row's; null when it is not set. */
@@ -67,6 +67,13 @@ export function readVendorSettings(read: SettingsReader, environment: Environmen
     const value = environment[name]?.trim()
     return value ? { value } : null
   }
+}
+
+/** Returns the variables of the keys that all projects use, of vendors of this release. Another variable may belong to another program. */
+export function listKeySettings(settings: VendorSettingsByPrefix): string[] {
+  return VENDORS.filter(({ name }) => settings.get(settingPrefixOf(name))?.key).map(({ name }) =>
+    apiKeyVariableOf(name),
+  )
 }
 
 /** Splits a command into words. No shell runs it, so that nothing in a word has another meaning; quotation marks enclose words with spaces. */

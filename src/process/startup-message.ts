@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { hashPassword } from '../admin/password-hashing.ts'
 import type { Config } from '../config/config.ts'
 import { formatCommand, hasCommandPrefix } from '../config/operator-command.ts'
+import { listKeySettings } from '../config/vendor-settings.ts'
 import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import { findFirstProject } from '../postgres/projects.ts'
@@ -27,7 +28,9 @@ export interface StartupMessage {
 
 /** Creates the message, and the demo project on the first start. Runs before the proxy serves, so that a healthy proxy has the key. */
 export async function createStartupMessage(config: Config, database: Database, log: Log): Promise<StartupMessage> {
-  if (database.backend !== 'embedded') return { lines: await describeServer(config, database), testKey: null }
+  const keys = describeInstallationKeys(config)
+  if (database.backend !== 'embedded')
+    return { lines: [...keys, ...(await describeServer(config, database))], testKey: null }
   const passwordFile = encodeURI(psqlPasswordPath(config.dataDir))
   const psql = `psql postgres://postgres@127.0.0.1:${database.psqlPort}/postgres?passfile=${passwordFile}`
   const existing = await retry(() => findFirstProject(database), log)
@@ -35,6 +38,7 @@ export async function createStartupMessage(config: Config, database: Database, l
     const lines = [
       `Embedded database in ${config.dataDir}; reach it with: ${psql}`,
       `Another key for a project: ${formatCommand('create-key')} ${existing} second --type test`,
+      ...keys,
     ]
     return { lines, testKey: null }
   }
@@ -45,8 +49,15 @@ export async function createStartupMessage(config: Config, database: Database, l
   const lines = [
     `Embedded database in ${config.dataDir}, with a project "${DEMO_PROJECT}"; reach it with: ${psql}`,
     `Its test key, shown this once: ${testKey}`,
+    ...keys,
   ]
   return { lines, testKey }
+}
+
+/** Returns a line about provider keys of the environment, which may have been set for another program; none without such keys. */
+function describeInstallationKeys({ vendors }: Config): string[] {
+  const keys = listKeySettings(vendors)
+  return keys.length === 0 ? [] : [`Provider keys that all projects use: ${keys.join(', ')}`]
 }
 
 /** Returns the commands that create a project; nothing if there is one, or if the database does not reply. */

@@ -47,4 +47,13 @@ describeEmbedded('the start message of a proxy', backend => {
     expect((await ask(proxy, key, body)).status).toBe(200)
     await proxy.stop()
   })
+
+  test('names the provider keys of the environment, but no key', async () => {
+    const { database } = await backend.open()
+    const environment = { OPENAI_API_KEY: 'sk-of-the-shell', NOTES_API_KEY: 'of-another-program' }
+    const { lines } = await createStartupMessage(readConfig(environment), database, createLog('silent'))
+    expect(lines).toContain('Provider keys that all projects use: OPENAI_API_KEY')
+    const without = await createStartupMessage(readConfig({}), database, createLog('silent'))
+    expect(without.lines.join('\n')).not.toContain('Provider keys')
+  })
 })
