@@ -1,6 +1,5 @@
 /** Every row of `vendors` passes the conformance suite, against a fake vendor that is as strict as the vendor's documentation. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { baseUrlVariableOf, type Vendor } from '../../src/config/vendors.ts'
 import { VENDORS } from '../../src/postgres/seeds.generated.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
@@ -9,7 +8,8 @@ import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { DOCUMENTED_VENDORS, type DocumentedVendor } from './documented.ts'
 import { connectVendor, type ExercisedVendor, exercise } from './exercise.ts'
-import { documentedPath, startFakeVendor } from './fake-vendor.ts'
+import { startFakeVendor } from './fake-vendor.ts'
+import { DOCUMENTED_ROWS, startFakeVendors } from './start-vendors.ts'
 
 /** No seeded vendor has all of its properties. */
 const MADE_UP: DocumentedVendor = {
@@ -24,50 +24,34 @@ const MADE_UP: DocumentedVendor = {
   model: 'our/model-1',
 }
 
-const ROWS: readonly Vendor[] = VENDORS
-const PAIRS = DOCUMENTED_VENDORS.map(documented => {
-  const row = ROWS.find(({ name }) => name === documented.name)
-  if (!row) throw new Error(`there is no row for ${documented.name}`)
-  return { documented, row, name: documented.name }
-})
-
 test('every row has a documented vendor', () => {
   expect(VENDORS.map(({ name }) => name).toSorted()).toEqual(DOCUMENTED_VENDORS.map(({ name }) => name).toSorted())
 })
 
-test.each(PAIRS)('$name has its documented host and endpoints', ({ documented, row }) => {
+test.each(DOCUMENTED_ROWS)('$name has its documented host and endpoints', ({ documented, row }) => {
   const isFixed = !documented.baseUrl.includes('<')
   expect(row.base_url).toBe(isFixed ? documented.baseUrl : null)
   // A row may list fewer endpoints than the vendor has, never more.
   expect(row.endpoints.filter(endpoint => !(endpoint in documented.paths))).toEqual([])
 })
 
-/** The address of a fake vendor, with the path of the row; with the documented one if each installation sets it. */
-function addressAt(origin: string, { documented, row }: (typeof PAIRS)[number]): string {
-  return `${origin}${row.base_url === null ? documentedPath(documented) : new URL(row.base_url).pathname.replace(/\/$/, '')}`
-}
-
 describeOnce('vendors', backend => {
   const connected = new Map<DocumentedVendor, ExercisedVendor>()
   let proxy: TestProxy
 
   beforeAll(async () => {
-    const fakes = await Promise.all(DOCUMENTED_VENDORS.map(startFakeVendor))
-    const addresses = PAIRS.map((pair, at) => [
-      baseUrlVariableOf(pair.row.name),
-      addressAt(fakes[at]?.origin ?? '', pair),
-    ])
+    const { fakes, environment } = await startFakeVendors()
     proxy = await startProxy({
       stores: await backend.open(),
       environment: {
-        ...Object.fromEntries(addresses),
+        ...environment,
         ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
         UPSTREAM_MAX_RETRIES: '0',
         UPSTREAM_CIRCUIT_FAILURES: '1000000',
       },
     })
-    for (const [at, { documented, row }] of PAIRS.entries()) {
-      const fake = fakes[at]
+    for (const { documented, row, name } of DOCUMENTED_ROWS) {
+      const fake = fakes.get(name)
       if (fake) connected.set(documented, await connectVendor({ documented, row, fake, proxy }))
     }
   })
@@ -76,7 +60,7 @@ describeOnce('vendors', backend => {
     await Promise.all([...connected.values()].map(({ fake }) => fake.stop()))
   })
 
-  describe.each(PAIRS)('$name', ({ documented }) => {
+  describe.each(DOCUMENTED_ROWS)('$name', ({ documented }) => {
     exercise(() => connected.get(documented) as ExercisedVendor)
   })
 
