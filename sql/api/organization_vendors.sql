@@ -11,7 +11,7 @@ select
     v.key_location,
     v.model_names,
     v.makes_models,
-    v.allows_private_address,
+    coalesce(v.allows_private_address, true) as allows_private_address,
     v.source,
     '…' || k.last_four as redacted_value
 from vendors v

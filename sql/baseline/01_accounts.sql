@@ -193,7 +193,7 @@ create table vendors (
             and not jsonb_path_exists(sent_headers, '$.* ? (@.type() != "string" || !(@ like_regex "^[ -~]*$"))')
             and not jsonb_path_exists(sent_headers, '$.keyvalue() ? (!(@.key like_regex "^[A-Za-z][A-Za-z0-9-]*$"))')
         ),
-    allows_private_address boolean not null default false,
+    allows_private_address boolean,
     models_path text default '/models'
         check (models_path ~ '^/[^?#\s]*$'),
     accepts_stream_options boolean not null default true,
@@ -218,7 +218,7 @@ create table vendors (
     source text not null default 'operator'
         check (source in ('seed', 'operator')),
     constraint vendors_address_check check (
-        allows_private_address
+        coalesce(allows_private_address, true)
         or (
             base_url ~ '^https:'
             and base_url !~* '^https://(localhost|[^/:]+\.(local|internal|localhost)|(0|10|127|169\.254|192\.168|172\.(1[6-9]|2\d|3[01]))\.[\d.]+|\[[^/]*)(:\d+)?(/|$)'
@@ -236,7 +236,7 @@ comment on column vendors.path_template is 'What follows base_url, with the form
 comment on column vendors.key_location is 'Where requests contain the key: bearer, none, header:<name> or query:<name>. Null: bearer with the format openai, header:x-api-key with anthropic.';
 comment on column vendors.query_parameters is 'Query parameters of each request, such as {"api-version": "2024-10-21"}.';
 comment on column vendors.sent_headers is 'Headers of each request. They replace the client''s.';
-comment on column vendors.allows_private_address is 'Whether base_url may begin with http:// or name a host of a private network. A name is not resolved.';
+comment on column vendors.allows_private_address is 'Whether base_url may begin with http:// or name a host of a private network. A name is not resolved. Null: yes, because the row was inserted with SQL; set_vendor() and the admin API require true.';
 comment on column vendors.models_path is 'The path of its list of models after base_url; null: it has none. The list is read for projects with a key of the vendor if the catalogue has none of its models.';
 comment on column vendors.accepts_stream_options is 'Whether it accepts stream_options. If not, the field is omitted, and streams must report usage without it.';
 comment on column vendors.output_limits is 'The fields in which it accepts the limit of a chat response: max_tokens, max_completion_tokens; the preferred one first. A limit in another field is renamed. Null: not known; then both are sent.';

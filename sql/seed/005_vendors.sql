@@ -3,7 +3,7 @@
 select set_config('proxy_caller.seeds', 'on', true);
 
 create temporary table seeded_vendors (like vendors including defaults);
-alter table seeded_vendors alter endpoints set default '{chat}', alter source set default 'seed';
+alter table seeded_vendors alter endpoints set default '{chat}', alter allows_private_address set default false, alter source set default 'seed';
 alter table seeded_vendors alter place drop default;
 alter table seeded_vendors alter place add generated always as identity;
 

@@ -63,9 +63,7 @@ describeBackends('vendors', backend => {
   test('a row with a name and an address is enough, and every process reads it', async () => {
     const before = await ask(first, key, hello('acme/some/model-9'))
     expect([before.status, before.json.error.code]).toEqual([503, 'service_unavailable'])
-    await first.query(
-      `insert into vendors (name, base_url, allows_private_address) values ('acme', '${acme.baseUrl}', true)`,
-    )
+    await first.query(`insert into vendors (name, base_url) values ('acme', '${acme.baseUrl}')`)
     await storeKey(stores, project, 'acme', 'sk-of-acme')
     const answers = await askAll('acme/some/model-9', ({ status }) => status === 200)
     expect(answers.map(({ headers }) => headers.get('x-proxy-provider'))).toEqual(['acme', 'acme'])

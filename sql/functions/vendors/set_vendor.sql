@@ -50,6 +50,10 @@ begin
         )
             using errcode = 'invalid_parameter_value';
     else
+        if not given ? 'allows_private_address' then
+            given := given || '{"allows_private_address": false}';
+            names := names || ', allows_private_address';
+        end if;
         execute format('insert into vendors (name, %1$s) select $2, %1$s from jsonb_populate_record(null::vendors, $1)', names)
             using given, vendor;
     end if;

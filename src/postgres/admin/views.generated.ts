@@ -147,7 +147,7 @@ export const SQL_VIEWS = {
       key_location: nullable(t.String({ description: 'Where requests contain the key: bearer, none, header:<name> or query:<name>. Null: bearer, or header:x-api-key with the format anthropic.' })),
       model_names: nullable(t.String({ description: 'A regular expression for native names of its models. Null: none.' })),
       makes_models: t.Boolean({ description: 'Whether aggregators name models after it.' }),
-      allows_private_address: t.Boolean({ description: 'Whether base_url may begin with http:// or name a host of a private network. A name is not resolved.' }),
+      allows_private_address: nullable(t.Boolean({ description: 'Whether base_url may begin with http:// or name a host of a private network. A name is not resolved. Null: yes, because the row was inserted with SQL; set_vendor() and the admin API require true.' })),
       source: t.String({ description: 'operator: set by the operator, and not overwritten by seeds; seed: a row of this release.' }),
       redacted_value: nullable(t.String({ description: 'The last four characters of the key that all projects use that have none of their own. Null: the database has none.' })),
     },
