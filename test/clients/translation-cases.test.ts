@@ -24,7 +24,7 @@ const MODELS = {
   openai: 'gpt-4o-mini',
   anthropic: 'claude-haiku-4-5',
   groq: 'llama-3.1-8b-instant',
-  aggregator: 'mistralai/mistral-small',
+  aggregator: 'openai/gpt-4o-mini',
 } as const
 type ProviderName = keyof typeof MODELS
 
