@@ -39,12 +39,12 @@ export function computeCostUsd(
 }
 
 /**
- * Returns the cost of a response in US dollars, as `computeCostUsd` does. It is 0 when `pricedAs` is null. With `hasOthers`, the request named
- * alternative models, and the model name in the response decides.
+ * Returns the cost of a response in US dollars, as `computeCostUsd` does. It is 0 when `pricedAs` is null, and for a model that is free without a
+ * price. With `hasOthers`, the request named alternative models, and the model name in the response decides.
  */
 export function computeResponseCost(
   catalogue: Pick<Catalogue, 'find'>,
-  pricedAs: string | null,
+  { pricedAs, isFreeWithoutPrice = false }: { pricedAs: string | null; isFreeWithoutPrice?: boolean | undefined },
   { model, hasOthers }: { model: string; hasOthers: boolean },
   usage: TokenUsage,
 ): number | null {
@@ -52,7 +52,7 @@ export function computeResponseCost(
   const find = (name: string) => catalogue.find(pricedAs, name)
   // In `usage.parts`, a part without a name belongs to the requested model.
   const responseModel = hasOthers && !usage.parts ? usage.responseModel : undefined
-  return computeCostUsd(find(responseModel ?? model), usage, find)
+  return computeCostUsd(find(responseModel ?? model), usage, find) ?? (isFreeWithoutPrice ? 0 : null)
 }
 
 /** Returns the cost of the tokens in millionths of a dollar. */

@@ -109,6 +109,7 @@ function createLazyProvider(vendor: Vendor, open: () => Promise<Provider>): Prov
     name,
     kind: name,
     pricedAs: name,
+    isFreeWithoutPrice: vendor.shared_access === 'keyless',
     nativeEndpoints: nativeEndpointsOf(vendor),
     send: async request => (await open()).send(request),
     passThrough: async request => forwardPassThrough(await open(), request),

@@ -188,6 +188,8 @@ export interface Provider {
   readonly clientHeaders?: readonly string[]
   /** The provider's name in the catalogue's prices; null when it is free of charge. */
   readonly pricedAs: string | null
+  /** Whether models without a price are free of charge: the vendor is a server of the operator's own, which needs no key. */
+  readonly isFreeWithoutPrice?: boolean
   /** The provider's own name for the requested model; absent where it is the client's. */
   readonly modelName?: string
   /** Whether the provider chooses no host with a price above a request's `maxPrice`. */

@@ -79,6 +79,20 @@ describeBackends('installation keys', backend => {
     expect(record).toEqual({ provider: 'ollama', model: 'ollama/llama3.2' })
   })
 
+  test('a model of a vendor without a key is free without a price, and one of any other vendor is not', async () => {
+    await proxy.query(`select set_budget('${project}', 'usd', 10, 'month')`)
+    const answer = await ask(proxy, key, hello('ollama/llama3.2'))
+    expect([answer.status, answer.headers.get('x-proxy-cost-usd'), answer.headers.get('x-proxy-cost-unknown')]).toEqual(
+      [200, '0', null],
+    )
+    const priced = await ask(proxy, key, hello('mistral/no-known-model'))
+    expect([priced.status, priced.json.error.code]).toEqual([400, 'model_not_priced'])
+    await proxy.settle()
+    const [record] = await proxy.query(`select sum(cost_usd) as cost, sum(doubtful_usd) as doubtful from usage_records
+      where project_id = (select id from projects where name = '${project}')`)
+    expect([Number(record?.cost), Number(record?.doubtful)]).toEqual([0, 0])
+  })
+
   test('a key of a setting serves every project, and the project’s own key has precedence', async () => {
     expect((await ask(proxy, key, hello('mistral/mistral-small'))).status).toBe(200)
     expect((await ask(proxy, key, hello('mistral-small-latest'))).status).toBe(200)

@@ -105,7 +105,7 @@ export function createUsageRecord(
   const isHit = cacheResult === 'HIT' || cacheResult === 'HIT-SEMANTIC'
   const hasOthers = listAlternativeModels(query.body).length > 0
   const price = (used: TokenUsage) =>
-    used === NO_USAGE || pricedAs === null ? 0 : computeResponseCost(catalogue, pricedAs, { model, hasOthers }, used)
+    used === NO_USAGE || !provider ? 0 : computeResponseCost(catalogue, provider, { model, hasOthers }, used)
   const charged: CallUsage = isHit ? NO_USAGE : usage
   // A hit costs nothing. Most records are hits, so they skip the work below.
   const canHaveCost = charged !== NO_USAGE || failedCalls.length > 0 || reservation !== null

@@ -76,7 +76,7 @@ export function calculateCost(
 ): number | null {
   if (provider.pricedAs === null || usage === NO_USAGE) return 0
   const modelRequest = { model: query.model, hasOthers: listAlternativeModels(query.body).length > 0 }
-  return computeResponseCost(catalogue, provider.pricedAs, modelRequest, usage)
+  return computeResponseCost(catalogue, provider, modelRequest, usage)
 }
 
 /** Returns the upstream's headers that clients get, and the proxy's own. */

@@ -170,7 +170,7 @@ export const BOTH_COUNTS: readonly MissingCount[] = ['prompt', 'completion']
 /** Returns the cost of the usage, and no less than the provider reported; null if a price is unknown. */
 function costOf(call: PricedCall, usage: TokenUsage): number | null {
   const { provider, catalogue } = call
-  const usd = computeResponseCost(catalogue, provider.pricedAs, pricingKeyOf(call), { ...usage, reportedCostUsd: null })
+  const usd = computeResponseCost(catalogue, provider, pricingKeyOf(call), { ...usage, reportedCostUsd: null })
   return usd === null ? null : Math.max(usd, usage.reportedCostUsd ?? 0)
 }
 

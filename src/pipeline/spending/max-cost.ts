@@ -44,7 +44,7 @@ type FindModel = (model: string) => CatalogueModel | undefined
 
 /** Returns null if the provider is free. If a price is unknown, `usd` is null and `unknown` names the part without a price. */
 export function maxCost(size: RequestSize, provider: Provider, catalogue: Pick<Catalogue, 'find'>): CostBound | null {
-  const { pricedAs } = provider
+  const { pricedAs, isFreeWithoutPrice = false } = provider
   if (pricedAs === null) return null
   const find: FindModel = model => catalogue.find(pricedAs, model)
   const { alternatives, fallbacks, aggregatorCharges } = size.bounds
@@ -52,8 +52,9 @@ export function maxCost(size: RequestSize, provider: Provider, catalogue: Pick<C
   const extra = aggregatorCharges.find(field => field !== 'provider' || max === undefined)
   if (pricedAs === AGGREGATOR && extra !== undefined) return { usd: null, tokens: null, unknown: extra }
   // Of alternative models, the most expensive counts. Fallback models are called one after the other, so all count.
-  const alternativeBounds = [size.model, ...alternatives].map(model => maxCostOf(size, model, find, max))
-  const fallbackBounds = fallbacks.map(model => maxCostOf(size, model, find, max))
+  const boundOf = (model: string) => maxCostOf(size, model, { find, max, isFreeWithoutPrice })
+  const alternativeBounds = [size.model, ...alternatives].map(boundOf)
+  const fallbackBounds = fallbacks.map(boundOf)
   return [highestCostBound(alternativeBounds), ...fallbackBounds].reduce(addCostBounds)
 }
 
@@ -100,13 +101,19 @@ export function addCostBounds(one: CostBound, other: CostBound): CostBound {
   }
 }
 
-function maxCostOf(size: RequestSize, name: string, find: FindModel, max: MaxPrice | undefined): CostBound {
+interface ModelPrices {
+  find: FindModel
+  max: MaxPrice | undefined
+  isFreeWithoutPrice: boolean
+}
+
+function maxCostOf(size: RequestSize, name: string, { find, max, isFreeWithoutPrice }: ModelPrices): CostBound {
   const { bounds } = size
   const model = find(name)
   const { prompt, output } = maxTokens(size, model)
   const tokens = prompt === null || output === null ? null : prompt + output
   if (bounds.unpricedField !== null) return { usd: null, tokens: null, unknown: bounds.unpricedField }
-  if (!model) return { usd: null, tokens, unknown: quoteModelName(name) }
+  if (!model) return isFreeWithoutPrice ? { usd: 0, tokens } : { usd: null, tokens, unknown: quoteModelName(name) }
   if (prompt === null || output === null) return { usd: null, tokens }
   const unknown = unpricedPart(size, model)
   if (unknown !== null) return { usd: null, tokens, unknown: `${unknown} with ${quoteModelName(name)}` }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { computeCostUsd, formatUsd } from '../../../src/catalogue/catalogue.ts'
+import { computeCostUsd, computeResponseCost, formatUsd } from '../../../src/catalogue/catalogue.ts'
 import { NO_USAGE } from '../../../src/formats/token-usage.ts'
 import { readUsage } from '../../../src/formats/usage/read-usage.ts'
 
@@ -83,4 +83,14 @@ test.each([
   [100, '100'],
 ])('formats %d as %s', (usd, text) => {
   expect(formatUsd(usd)).toBe(text)
+})
+
+test('a model of a server without keys is free, unless it has a price', () => {
+  const usage = { ...NO_USAGE, promptTokens: 1_000_000 }
+  const find = (_: string, name: string) => (name === 'm' ? (model as never) : undefined)
+  const costOf = (name: string, isFreeWithoutPrice: boolean) =>
+    computeResponseCost({ find }, { pricedAs: 'ollama', isFreeWithoutPrice }, { model: name, hasOthers: false }, usage)
+  expect(costOf('m', true)).toBe(2)
+  expect(costOf('other', true)).toBe(0)
+  expect(costOf('other', false)).toBeNull()
 })

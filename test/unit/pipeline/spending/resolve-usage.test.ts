@@ -45,7 +45,10 @@ const TEXT = { hasOutput: true, text: 'It is forty-two.', model: 'm' }
 
 async function charge(call: PricedCall, report: Partial<CallUsageReport>) {
   const usage = await resolveCallUsage(call, { ...TEXT, usage: null, ...report }, 1)
-  const usd = usage === NO_USAGE ? 0 : computeResponseCost(call.catalogue, 'p', { model: 'm', hasOthers: false }, usage)
+  const usd =
+    usage === NO_USAGE
+      ? 0
+      : computeResponseCost(call.catalogue, { pricedAs: 'p' }, { model: 'm', hasOthers: false }, usage)
   return { ...usage, usd }
 }
 
