@@ -88,7 +88,10 @@ describeBackends('installation keys', backend => {
     const priced = await ask(proxy, key, hello('mistral/no-known-model'))
     expect([priced.status, priced.json.error.code]).toEqual([400, 'model_not_priced'])
     await proxy.settle()
-    const [record] = await proxy.query(`select sum(cost_usd) as cost, sum(doubtful_usd) as doubtful from usage_records
+    const [record] = await proxy.query<{
+      cost: string
+      doubtful: string
+    }>(`select sum(cost_usd) as cost, sum(doubtful_usd) as doubtful from usage_records
       where project_id = (select id from projects where name = '${project}')`)
     expect([Number(record?.cost), Number(record?.doubtful)]).toEqual([0, 0])
   })
