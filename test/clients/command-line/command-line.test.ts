@@ -113,6 +113,7 @@ describe.skipIf(!isWanted)('command-line clients', () => {
         ANTHROPIC_BASE_URL: proxy.baseUrl.replace(/\/v1$/, ''),
         ANTHROPIC_AUTH_TOKEN: key,
         ANTHROPIC_MODEL: model,
+        CLAUDE_CODE_MAX_CONTEXT_TOKENS: '1050000',
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         // Otherwise a response begins with a signed thinking block.
         MAX_THINKING_TOKENS: '0',

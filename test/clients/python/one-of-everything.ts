@@ -41,6 +41,8 @@ export async function makeEverything(proxy: TestProxy): Promise<Everything> {
     const projectsAlert = await make(`${own}/spend_alerts`, alert)
     const everybodysAlert = await make('/v1/organization/spend_alerts', alert)
     const otherAdminKey = await make('/v1/organization/admin_api_keys', { name: `admin key ${n}` })
+    const columns = { base_url: `https://api${n}.example.org/v1` }
+    const vendor = await make('/v1/organization/vendors', { name: `vendor${n}`, columns })
     const messages = [{ role: 'user', content: `What is ${n}?` }]
     await make('/v1/chat/completions', { model: 'openai/gpt-4o-mini', messages }, key.value)
     await proxy.settle()
@@ -59,6 +61,7 @@ export async function makeEverything(proxy: TestProxy): Promise<Everything> {
       alert_id: projectsAlert.id,
       'organization alert_id': everybodysAlert.id,
       provider: 'openai',
+      vendor: vendor.name,
       plan: 'free',
       rate_limit_id: 'rl_project_key',
       entry_id: await newest('/v1/cache/entries'),
