@@ -99,13 +99,14 @@ describeEngines('a day of requests', ['prometheus'], () => {
   function recordAnswer(path: string, body: Record<string, unknown> | string, answer: Answer): Answer {
     const { status, headers, cache, json } = answer
     const cost = headers.get('x-proxy-cost-usd')
+    const isStreamed = path.includes(':stream') || (typeof body === 'object' && body.stream)
     answers.push({
       id: headers.get('x-request-id') ?? '',
       path,
       status,
       cache,
       provider: headers.get('x-proxy-provider'),
-      usd: (typeof body === 'object' && body.stream) || cost === null ? null : Number(cost),
+      usd: isStreamed || cost === null ? null : Number(cost),
       usage: cache === 'MISS' ? usageOf(json?.usage) : null,
     })
     return answer
