@@ -103,8 +103,8 @@ describeBackends('provider extras that a client omits are restored', backend => 
   /** The provider received three requests, so none was repeated. */
   const expectSteps = () => expect(upstreams.aggregator.requests).toHaveLength(3)
 
-  async function post(path: string, body: Fields, key = apiKey): Promise<Response> {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  async function post(path: string, body: Fields, key = apiKey, sent: Record<string, string> = {}): Promise<Response> {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...sent }
     return fetch(`${proxy.baseUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
   }
 
@@ -332,6 +332,21 @@ describeBackends('provider extras that a client omits are restored', backend => 
     const expire = `update stored_turns set expires_at = now() where project_id = find_project('${project}')`
     expect(await send(`${RANDOM_ID}2`, expire)).toMatchObject(empty)
     expect(await send(`${RANDOM_ID}3`, `select purge_cache('${project}')`)).toMatchObject(empty)
+  })
+
+  test('nothing is stored of a request that forbids it', async () => {
+    const project = `p-${crypto.randomUUID()}`
+    const key = await openKey(project)
+    const stored = async (headers: Record<string, string>) => {
+      const tools = [{ type: 'function', function: { name: TOOL, parameters: SCHEMA } }]
+      const messages = [{ role: 'user', content: `Look, ${crypto.randomUUID()}` }]
+      const answer = await post('/chat/completions', { model: 'deepseek/deepseek-v3.2', tools, messages }, key, headers)
+      expect(answer.status, await answer.text()).toBe(200)
+      await proxy.settle()
+      return (await proxy.query(`select from stored_turns where project_id = find_project('${project}')`)).length
+    }
+    expect(await stored({ 'cache-control': 'no-store' })).toBe(0)
+    expect(await stored({ 'cache-control': 'no-cache' })).toBe(1)
   })
 
   test('turns are deleted with their key, and a week after their requests', async () => {

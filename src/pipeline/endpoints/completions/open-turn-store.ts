@@ -1,17 +1,21 @@
 /** Opens the stored turns of a request's key, and reserves the cost of what they add to the prompt. */
+import { readCacheControl } from '../../../cache/cache-control.ts'
 import { recordedEndUserOf } from '../../../formats/end-user.ts'
 import type { TurnStore } from '../../../providers/upstream.ts'
 import type { LeaderContext, PipelineServices } from '../../context/request-context.ts'
 import type { CompletionQuery } from '../../request/query.ts'
 import { maxCost, requestSizeOf } from '../../spending/max-cost.ts'
 
-/** `find` looks up once, whatever the number of attempts. It throws like `RequestSpending.reserve`. */
+/**
+ * `find` looks up once, whatever the number of attempts. It throws like `RequestSpending.reserve`. Nothing is stored of a request that forbids it
+ * (`Cache-Control: no-store`).
+ */
 export function openTurnStore(context: LeaderContext<CompletionQuery>, services: PipelineServices): TurnStore {
   const { query, resolvedKey } = context
   const store = services.storedTurns.open(resolvedKey, recordedEndUserOf(query.body))
   let finding: ReturnType<TurnStore['find']> | null = null
   return {
-    store: store.store,
+    store: readCacheControl(query.headers).store ? store.store : turn => void turn.catch(() => {}),
     find(turns) {
       finding ??= store.find(turns).then(async found => {
         const bytes = found.reduce(
