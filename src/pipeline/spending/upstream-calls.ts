@@ -55,10 +55,12 @@ export class UpstreamCalls {
     this.#details = details
   }
 
-  /** Whether reading the open call to its end reveals its cost. Without budgets, a call without a price costs nothing. */
+  /** Whether reading the open call to its end reveals its cost. Without budgets, a call without a price, or of a free model, costs nothing. */
   isUsageWorthAwaiting(hasBudgets: boolean): boolean {
     const usage = this.#openCall?.estimate('client_left')
-    return usage?.estimate !== undefined && (hasBudgets || usage.isUnpriced !== true)
+    if (usage?.estimate === undefined) return false
+    const canCost = usage.isUnpriced !== true && (usage.reportedCostUsd !== 0 || usage.estimate.doubtfulUsd > 0)
+    return hasBudgets || canCost
   }
 
   begin(model: string, estimate: EstimateCallUsage): void {
