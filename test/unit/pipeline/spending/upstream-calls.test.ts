@@ -112,3 +112,17 @@ test('a call whose usage is known is not charged again', () => {
   calls.recordFailure(brokenResponseError('p', 'sent half of it'))
   expect(calls.failedCalls).toEqual([])
 })
+
+describe('a call whose client left is read to its end', () => {
+  const estimate = { reason: 'client_left' as const, doubtfulUsd: 0, doubtfulTokens: 9 }
+  test.each([
+    ['if it costs something', { reportedCostUsd: 0, estimate: { ...estimate, doubtfulUsd: 0.01 } }, true, true],
+    ['with budgets if it has no price', { reportedCostUsd: 0, isUnpriced: true, estimate }, false, true],
+    ['with budgets if its model is free, because they may count tokens', { reportedCostUsd: 0, estimate }, false, true],
+    ['not if all is known', { reportedCostUsd: 0.01 }, false, false],
+  ])('%s', (_, usage, alone, withBudgets) => {
+    const calls = new UpstreamCalls({})
+    calls.begin('m', () => ({ ...NO_USAGE, ...usage }))
+    expect([calls.isUsageWorthAwaiting(false), calls.isUsageWorthAwaiting(true)]).toEqual([alone, withBudgets])
+  })
+})
