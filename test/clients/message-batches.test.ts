@@ -206,6 +206,7 @@ describeOnce('message batches', backend => {
     await storeKey(stores, project, 'anthropic', 'sk-ant-own')
     const many = (count: number) => Array.from({ length: count }, (_, n) => one(`${n}`))
     await expect(create(many(11))).rejects.toThrow('Monthly quota exceeded')
+    expect(await counted()).toBe(0)
     await create(many(8))
     expect(await counted()).toBe(8)
     await expect(create(many(3))).rejects.toMatchObject({ status: 429 })
