@@ -13,3 +13,19 @@ test.each(MUTATIONS.map(({ file, line, noticedBy }) => [file, line, noticedBy] a
     expect(noticedBy.filter(path => !existsSync(join(ROOT, path)))).toEqual([])
   },
 )
+
+test('each mutated source can be parsed', () => {
+  const loaders = { ts: new Bun.Transpiler({ loader: 'ts' }), tsx: new Bun.Transpiler({ loader: 'tsx' }) }
+  const broken = MUTATIONS.flatMap(({ file, line, becomes }) => {
+    const extension = /\.(tsx?)$/.exec(file)?.[1] as keyof typeof loaders | undefined
+    if (extension === undefined) return []
+    const source = readFileSync(join(ROOT, file), 'utf8').split(line).join(becomes)
+    try {
+      loaders[extension].transformSync(source)
+      return []
+    } catch {
+      return [`${file}: ${line} → ${becomes}`]
+    }
+  })
+  expect(broken).toEqual([])
+})
