@@ -12,6 +12,7 @@ select
     e.model,
     e.provider,
     e.namespace,
+    v.name || '@' || v.version as version,
     e.bytes::natural_number as bytes,
     e.prompt_tokens::natural_number as prompt_tokens,
     e.completion_tokens::natural_number as completion_tokens,
@@ -21,11 +22,13 @@ select
     to_unix_seconds(e.created_at) as created_at,
     to_unix_seconds(e.expires_at) as expires_at
 from cache_entries e
-left join cache_prompts p on p.entry_id = e.id;
+left join cache_prompts p on p.entry_id = e.id
+left join cache_versions v on v.id = e.version_id;
 
 comment on view cached_responses is 'A cached response, without its content.';
 comment on column cached_responses.model is 'The requested model.';
 comment on column cached_responses.provider is 'The provider of the response.';
+comment on column cached_responses.version is 'The client''s X-Proxy-Cache-Version. Null: the request named none.';
 comment on column cached_responses.bytes is 'The entry''s share of its project''s cache_bytes.';
 comment on column cached_responses.prompt_tokens is 'The prompt tokens that a hit saves, as the provider counted them.';
 comment on column cached_responses.api_key_id is 'The key that sent the request. Null: it is not known.';

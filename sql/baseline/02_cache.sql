@@ -20,6 +20,36 @@ comment on column embedding_spaces.precision is 'How components are stored: half
 comment on column embedding_spaces.created_at is 'When a proxy first used the space.';
 comment on column embedding_spaces.has_lists is 'Whether large groups get lists; without, every prompt of a group is compared.';
 
+create table cache_versions (
+    id bigint generated always as identity primary key,
+    project_id bigint not null
+        references projects (id) on delete cascade,
+    test boolean not null,
+    namespace text not null,
+    name text not null,
+    version text not null,
+    first_named_at timestamptz not null default now(),
+    last_named_at timestamptz not null default now(),
+    superseded_at timestamptz,
+    purged boolean not null default false,
+    unique (project_id, test, namespace, name, version)
+);
+
+create unique index cache_versions_newest_idx on cache_versions (project_id, test, namespace, name) where superseded_at is null;
+create index cache_versions_unpurged_idx on cache_versions (id) where superseded_at is not null and not purged;
+
+comment on table cache_versions is 'The versions that requests have named in X-Proxy-Cache-Version. Of each name, one is the newest; only its responses are stored and served.';
+comment on column cache_versions.id is 'Referred to by cache_entries and cached_vectors.';
+comment on column cache_versions.project_id is 'The project whose requests named the version.';
+comment on column cache_versions.test is 'Whether test keys named it. They have a cache of their own, and therefore versions of their own.';
+comment on column cache_versions.namespace is 'The namespace of these requests. Each has versions of its own.';
+comment on column cache_versions.name is 'The part before the @.';
+comment on column cache_versions.version is 'The part after the @.';
+comment on column cache_versions.first_named_at is 'When a request first named the version.';
+comment on column cache_versions.last_named_at is 'When a request last named the version, to within a day.';
+comment on column cache_versions.superseded_at is 'When a newer version was first named; of one that was named too late, that time. Null: it is the newest.';
+comment on column cache_versions.purged is 'Whether all entries and vectors of a superseded version are deleted.';
+
 create table cache_entries (
     id bigint generated always as identity primary key,
     project_id bigint not null,
@@ -42,15 +72,17 @@ create table cache_entries (
     response_id text,
     policy text,
     end_user text,
+    version_id bigint,
     unique (project_id, request_hash)
 );
 
 create index cache_entries_expiry_idx on cache_entries (project_id, test, expires_at) where expires_at is not null;
+create index cache_entries_version_idx on cache_entries (version_id) where version_id is not null;
 
 comment on table cache_entries is 'Complete responses, found by the hash of the whole request. Redis holds copies; this table is authoritative.';
 comment on column cache_entries.id is 'Referred to by cache_prompts.';
 comment on column cache_entries.project_id is 'The only project that may use this entry.';
-comment on column cache_entries.request_hash is 'SHA-256 over the canonical request: namespace, endpoint, route and the whole body without fields that cannot change the response.';
+comment on column cache_entries.request_hash is 'SHA-256 over the canonical request: namespace, version, endpoint, route and the whole body without fields that cannot change the response.';
 comment on column cache_entries.namespace is 'The client''s X-Proxy-Cache-Namespace, empty by default.';
 comment on column cache_entries.model is 'The requested model.';
 comment on column cache_entries.provider is 'The provider of the response.';
@@ -66,6 +98,7 @@ comment on column cache_entries.log_content is 'The setting log_content of that 
 comment on column cache_entries.response_id is 'Of a sealed response of /v1/responses: its id, by which it may be deleted.';
 comment on column cache_entries.policy is 'The version of the hook''s rules that accepted the response. Null: no hook has checked it.';
 comment on column cache_entries.end_user is 'The end user of the request, in the form of name_end_user(); null: it named none.';
+comment on column cache_entries.version_id is 'The version in cache_versions that the request named; null: it named none.';
 
 -- Deployed with sql/functions; the trigger needs it now.
 create function record_deleted_entries() returns trigger
@@ -157,16 +190,18 @@ create table cached_vectors (
     bytes integer not null generated always as (octet_length(vector) + 150) stored,
     key_id bigint,
     end_user text,
+    version_id bigint,
     primary key (project_id, name)
 );
 
 alter table cached_vectors alter column vector set storage external;
 
 create index cached_vectors_expiry_idx on cached_vectors (project_id, test, expires_at) where expires_at is not null;
+create index cached_vectors_version_idx on cached_vectors (project_id, version_id) where version_id is not null;
 
 comment on table cached_vectors is 'Embedding vectors, one for each input: those that clients requested, and those of prompts. Redis holds copies; this table is authoritative.';
 comment on column cached_vectors.project_id is 'The only project that may use the vector.';
-comment on column cached_vectors.name is 'SHA-256 over namespace, route, model, dimensions, all other fields that change the response, and the one input.';
+comment on column cached_vectors.name is 'SHA-256 over namespace, version, route, model, dimensions, all other fields that change the response, and the one input.';
 comment on column cached_vectors.vector is 'The numbers as the provider returned them, packed by the proxy: for responses, not for comparison.';
 comment on column cached_vectors.prompt_tokens is 'The tokens that a hit saves: those of the input, as the provider counted them.';
 comment on column cached_vectors.response_model is 'The name of the model in the provider''s response.';
@@ -175,6 +210,7 @@ comment on column cached_vectors.expires_at is 'From when on the vector is not s
 comment on column cached_vectors.bytes is 'The vector''s share of its project''s cache_bytes.';
 comment on column cached_vectors.key_id is 'The key that sent the request and paid for it.';
 comment on column cached_vectors.end_user is 'The end user of the request, in the form of name_end_user(); null: it named none.';
+comment on column cached_vectors.version_id is 'As in cache_entries.';
 
 create table cache_sizes (
     project_id bigint not null

@@ -17,6 +17,10 @@ export interface CacheControl {
   /** Similarity that a semantic match must exceed, if above the project's setting. Null uses the project's setting. */
   threshold: number | null
   namespace: string
+  /** The version of a name, `name@version`, of which only the newest is stored and served; '' for none. */
+  version: string
+  /** True if a newer version of the name is known. Set when the request is admitted. */
+  isOldVersion: boolean
   /** From `sharingScope` of cache-scope.ts. */
   sharingScope: string
 }
@@ -40,6 +44,7 @@ export function isRefreshRequest({ lookup, maxAgeSeconds }: CacheControl): boole
 
 const MAX_SECONDS = 315_360_000
 const MAX_NAMESPACE_LENGTH = 256
+const MAX_VERSION_LENGTH = 256
 
 /** Reads the directives. Throws a 400 that names a header with an invalid value. */
 export function readCacheControl(headers: Headers): CacheControl {
@@ -57,6 +62,8 @@ export function readCacheControl(headers: Headers): CacheControl {
     ttlSeconds: ttl === null ? null : readSeconds('X-Proxy-Cache-TTL', ttl, 'must be'),
     threshold: threshold === null ? null : readThreshold(threshold),
     namespace,
+    version: readVersion(headers.get('x-proxy-cache-version')),
+    isOldVersion: false,
     // The scope is set when the key is resolved.
     sharingScope: '',
   }
@@ -89,6 +96,19 @@ function readNamespace(value: string | null): string {
   throw invalidRequestError(
     `X-Proxy-Cache-Namespace: must be at most ${MAX_NAMESPACE_LENGTH} printable ASCII characters.`,
     'X-Proxy-Cache-Namespace',
+  )
+}
+
+/** A name and its version: printable ASCII without spaces, commas and further @. */
+const VERSION = /^[\x21-\x2b\x2d-\x3f\x41-\x7e]+@[\x21-\x2b\x2d-\x3f\x41-\x7e]+$/
+
+function readVersion(value: string | null): string {
+  if (value === null) return ''
+  const version = value.trim()
+  if (version.length <= MAX_VERSION_LENGTH && VERSION.test(version)) return version
+  throw invalidRequestError(
+    `X-Proxy-Cache-Version: must be one name@version, such as docs@42, of at most ${MAX_VERSION_LENGTH} printable ASCII characters without spaces and commas.`,
+    'X-Proxy-Cache-Version',
   )
 }
 

@@ -153,6 +153,8 @@ export function listIrrelevantFields(endpoint: string): ReadonlySet<string> | un
 
 export interface RequestIdentity {
   namespace: string
+  /** As in `CacheControl`. */
+  version: string
   endpoint: string
   /** The provider and model that the request is routed to. The same model name may mean another model elsewhere. */
   route: string
@@ -165,7 +167,7 @@ export interface RequestIdentity {
   source: { readonly text: string; hasInexactNumber: boolean; isLarge: boolean }
 }
 
-interface HashedRequest extends Pick<RequestIdentity, 'namespace' | 'endpoint' | 'route'> {
+interface HashedRequest extends Pick<RequestIdentity, 'namespace' | 'version' | 'endpoint' | 'route'> {
   hash: string
 }
 
@@ -174,26 +176,29 @@ const lastHashes = new WeakMap<JsonObject, HashedRequest>()
 
 /** Returns the request's hex SHA-256. Two requests share it only if a correct response to one is correct for the other. */
 export function hashRequest(identity: RequestIdentity): string {
-  const { namespace, endpoint, route, headers, body } = identity
+  const { namespace, version, endpoint, route, headers, body } = identity
   const known = headers.length === 0 ? lastHashes.get(body) : undefined
-  if (known && known.namespace === namespace && known.endpoint === endpoint && known.route === route) return known.hash
+  const isSame = known?.namespace === namespace && known.version === version
+  if (isSame && known.endpoint === endpoint && known.route === route) return known.hash
   const hash = computeHash(identity)
-  if (headers.length === 0 && Object.isFrozen(body)) lastHashes.set(body, { namespace, endpoint, route, hash })
+  if (headers.length === 0 && Object.isFrozen(body)) lastHashes.set(body, { namespace, version, endpoint, route, hash })
   return hash
 }
 
-function computeHash({ namespace, endpoint, route, headers, canonicalBody, source }: RequestIdentity): string {
-  const parts = ['request', namespace, endpoint, route, canonicalBody, ...encodeHeaders(headers)]
+function computeHash({ namespace, version, endpoint, route, headers, canonicalBody, source }: RequestIdentity): string {
+  const parts = ['request', namespace, version, endpoint, route, canonicalBody, ...encodeHeaders(headers)]
   // Numbers that JavaScript rounds to the same value must stay different.
   if (source.hasInexactNumber) parts.push(sha256(source.text))
   return sha256(parts.join('\n'))
 }
 
 /** Returns the hex SHA-256 of the request without the prompt text, which `contextBody` does not contain. */
-export function hashContext({ namespace, endpoint, route, headers }: RequestIdentity, contextBody: JsonObject): string {
+export function hashContext(identity: RequestIdentity, contextBody: JsonObject): string {
+  const { namespace, version, endpoint, route, headers } = identity
   const parts = [
     'context',
     namespace,
+    version,
     endpoint,
     route,
     canonicalizeBody(contextBody, listIrrelevantFields(endpoint)),

@@ -10,13 +10,14 @@ import { computeTtlSeconds } from './cache-control.ts'
 import { type CacheQuery, isUserScoped } from './cache-query.ts'
 import {
   type CachedResponseMatch,
+  type CacheEntry,
   decodeAliasedEntry,
   decodeExactMatch,
   entryAgeSeconds,
   entryHashOf,
   isAlias,
 } from './entry.ts'
-import { createExactEntries } from './exact-entries.ts'
+import { createExactEntries, type ExactEntries } from './exact-entries.ts'
 import { createCacheLookup, type LookupOptions, type LookupResult } from './lookup.ts'
 import { isJudgedInline, matchSettingsKey } from './policy.ts'
 import type { PendingVector, PromptEmbedder, PromptVector } from './prompt-embedder.ts'
@@ -100,7 +101,7 @@ export function createCache(options: CacheOptions): Cache {
       if (ttlSeconds <= 0 || response.body.length > MAX_STORED_BYTES) return
       const createdAtMs = nowMs()
       const expiresAtMs = createdAtMs + ttlSeconds * 1000
-      const copied = copies.write(query, { ...response, createdAtMs, expiresAtMs })
+      const copied = writeCopy(copies, query, { ...response, createdAtMs, expiresAtMs })
       const written = writer.write(query, response, findVector(vectors, query, response, vector), ttlSeconds)
       const returnsEarly = isOnlyProcess() && canReturnEarly(query, response) && !writer.isBacklogged()
       if (returnsEarly || written.vectorStored !== written.stored) unfinished.add(query, written)
@@ -124,6 +125,14 @@ export function createCache(options: CacheOptions): Cache {
       await Promise.all([writer.flush(), judge.flush(), judgeQueue.flush()])
     },
   }
+}
+
+/**
+ * Copies a response to the fast store. One under a version is copied when it is found: that version may have been superseded during the call,
+ * and PostgreSQL then rejects the response.
+ */
+function writeCopy(copies: ExactEntries, query: CacheQuery, entry: CacheEntry): Promise<boolean> {
+  return query.identity.version === '' ? copies.write(query, entry) : Promise.resolve(false)
 }
 
 function entryOf({ resolvedKey, requestHash }: CacheQuery, match: CachedResponseMatch) {

@@ -24,6 +24,7 @@ export interface LookupExplanation {
     /** The sharing scope of the entry. */
     scope: CacheScope
     namespace: string
+    version: string
     endpoint: string
     route: string
     canonical_body: string
@@ -151,7 +152,7 @@ function decide(
 ): LookupDecision {
   const { resolvedKey, control, requestHash } = query
   const miss = (reason: MissReason, asks_judge = false): LookupDecision => ({ cache: 'MISS', reason, asks_judge })
-  if (!control.lookup) return miss('no-store')
+  if (!control.lookup) return miss(control.isOldVersion ? 'old-version' : 'no-store')
   if (isExact) return { cache: 'HIT', reason: 'exact', id: cacheIdOf(requestHash) }
   const semantic = query.semantic()
   if (typeof semantic === 'string') return miss(semantic)
@@ -166,12 +167,13 @@ function decide(
 }
 
 function describeKey({ resolvedKey, identity, requestHash }: CacheQuery): LookupExplanation['key'] {
-  const { namespace, endpoint, route, canonicalBody } = identity
+  const { namespace, version, endpoint, route, canonicalBody } = identity
   const named = {
     id: cacheIdOf(requestHash),
     hash: requestHash,
     scope: resolveCacheScope(resolvedKey, identity.body),
     namespace,
+    version,
   }
   return { ...named, endpoint, route, canonical_body: canonicalBody }
 }

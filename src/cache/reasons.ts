@@ -44,6 +44,7 @@ const MISSES = {
   action: 'The request asks for an action.',
   tools: 'The response may call tools.',
   'no-store': 'The request forbids a cached response.',
+  'old-version': 'A newer X-Proxy-Cache-Version of the name is known.',
   shadow: 'In shadow mode, a hit is recorded, but not served.',
   refused: 'The hook rejected the cached response under its current rules.',
   off: 'The project’s settings exclude the request from the cache.',

@@ -154,6 +154,7 @@ function toRow(
     endUser: recordedEndUserOf(identity.body),
     requestHash,
     namespace: identity.namespace,
+    version: identity.version || null,
     endpoint: identity.endpoint,
     model,
     provider: response.provider,

@@ -3,7 +3,7 @@ import { hashBearerKey } from '../admission/key-validator.ts'
 import { ProxyError } from '../errors/errors.ts'
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
 import { type AdmittedRequest, admitRequest, isCountedAgainstQuota, reserveAhead } from './context/admit-request.ts'
-import { isPlanReusable, isStreamed, planRequest } from './context/plan-request.ts'
+import { changeControl, isPlanReusable, isStreamed, planRequest } from './context/plan-request.ts'
 import { type EarlyBody, readBodyEarly } from './context/read-request.ts'
 import type { PipelineServices, RequestContext } from './context/request-context.ts'
 import { recordFailure, recordRejection } from './context/request-failure.ts'
@@ -50,15 +50,29 @@ export function createPipeline(services: PipelineServices, keepAliveAfterMs = EA
       const check = services.hook && (await checkRequest({ request, query, resolvedKey }, services.hook))
       if (planned.provider) recorder.setProvider(planned.provider)
       if (planned.cacheQuery) recorder.setDetails({ asked_id: planned.cacheQuery.askedId })
-      const context = { request, query, resolvedKey, recorder, check, ...applyHookDecision(planned, check) }
-      const responding = complete(context, admitted, exactEntry, services)
-      if (exactEntry !== null || !isStreamed(context)) return await responding // An exact hit responds at once.
+      const isOld = await isOldVersion({ query, resolvedKey, control: planned.control }, services)
+      const allowed = isOld ? changeControl(planned, OLD_VERSION) : planned
+      const context = { request, query, resolvedKey, recorder, check, ...applyHookDecision(allowed, check) }
+      const entry = isOld ? null : exactEntry
+      const responding = complete(context, admitted, entry, services)
+      if (entry !== null || !isStreamed(context)) return await responding // An exact hit responds at once.
       return await sendHeadersEarly(responding, createEarlyHeaders(context, admitted, keepAliveAfterMs))
     } catch (raised) {
       if (admitted) throw await recordFailure(admitted, raised)
       throw recordRejection(request, { keyHash, early }, raised, services)
     }
   }
+}
+
+/** The cache control of a request that names an old version: its response comes from the provider, and is not stored. */
+const OLD_VERSION = { isOldVersion: true, lookup: false, store: false }
+
+/** Explaining a request records no version. */
+function isOldVersion(
+  { query, resolvedKey, control }: Pick<RequestContext, 'query' | 'resolvedKey' | 'control'>,
+  { versions }: PipelineServices,
+): Promise<boolean> | false {
+  return control !== null && versions.isOld(control, resolvedKey, { mayRecord: query.kind !== 'explain' })
 }
 
 /** Records a failure here because the client may already have the headers of its response. */

@@ -17,6 +17,8 @@ export interface CacheEntryInput {
   endUser?: string | null
   requestHash: string
   namespace: string
+  /** The name@version under which the response is stored only if it is the newest; null for none. */
+  version?: string | null
   endpoint: string
   model: string
   provider: string
@@ -43,7 +45,7 @@ export interface CacheEntryInput {
 
 /**
  * Stores responses. Returns their entry ids, in order; null for a response that was not stored because its project was deleted, purged
- * since, or locked by another transaction.
+ * since, or locked by another transaction, or because its version is not the newest.
  */
 export async function storeCachedResponses(
   database: Database,
@@ -76,6 +78,7 @@ export async function storeCachedResponses(
     log_contents: entries.map(entry => entry.logContent ?? 'off'),
     policies: entries.map(entry => entry.policy ?? null),
     end_users: entries.map(entry => entry.endUser ?? null),
+    versions: entries.map(entry => entry.version ?? null),
   })
   const ids: (number | null)[] = entries.map(() => null)
   for (const row of rows) ids[row.place] = Number(row.entry_id)

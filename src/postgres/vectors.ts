@@ -20,11 +20,14 @@ export interface VectorBatch {
   /** The calling key and the end user, as usage records name them. */
   keyId?: number
   endUser?: string | null
+  /** The request's namespace, and its name@version, under which the vectors are stored only if it is the newest; null for none. */
+  namespace?: string
+  version?: string | null
 }
 
 export async function storeVectors(
   database: Database,
-  { projectId, vectors, ttlSeconds, cacheGeneration = null, test = false, keyId, endUser }: VectorBatch,
+  { projectId, vectors, ttlSeconds, cacheGeneration = null, test = false, keyId, endUser, ...named }: VectorBatch,
 ): Promise<void> {
   await callFunction(database, 'store_vectors', {
     of_project: projectId,
@@ -38,6 +41,8 @@ export async function storeVectors(
     for_generation: cacheGeneration,
     of_key: keyId ?? null,
     of_user: endUser ?? null,
+    in_namespace: named.namespace ?? '',
+    under_version: named.version ?? null,
   })
 }
 

@@ -150,7 +150,8 @@ export async function createApp(given: AppOptions): Promise<App> {
     connections,
     ...createStopControls(readiness, services.accounting, realtime),
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
-    flush: timeLimitMs => flushAll([caching.cache.flush, quota.settled], pendingRecorders, timeLimitMs),
+    flush: timeLimitMs =>
+      flushAll([caching.cache.flush, caching.versions.flush, quota.settled], pendingRecorders, timeLimitMs),
     async close() {
       await Promise.all(
         [maintenance, rejectionRecorder, caching.learner, recorders.reconciler].map(each => each.stop()),

@@ -1,6 +1,7 @@
 /** Creates the cache, and the judge that learns in the background which entries may be served. */
 
 import { createCache } from '../cache/cache.ts'
+import { createCacheVersions } from '../cache/cache-versions.ts'
 import type { Embedder } from '../cache/embedders/embedder.ts'
 import { createLookupExplainer } from '../cache/explain.ts'
 import { createJudge } from '../cache/judge/judge.ts'
@@ -74,6 +75,7 @@ export async function createCacheServices(
     recordVerdict,
     vectors,
     cache,
+    versions: createCacheVersions({ database, store, log }),
     learner,
     storedResponses: createStoredResponses({ database, seal }),
     storedTurns: createStoredTurns({ database, seal, log }),

@@ -1,6 +1,7 @@
 /** Background maintenance: deletes expired and excess entries, rebuilds cache lists, manages partitions, and delivers events. */
 
 import { startWebhookDeliveries } from '../admin/webhooks/deliver-webhooks.ts'
+import { purgeOldVersions } from '../cache/cache-versions.ts'
 import type { Config } from '../config/config.ts'
 import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
@@ -8,6 +9,7 @@ import { rebuildCacheLists, syncDatabaseTime } from '../postgres/database-mainte
 import { rollUpUsage } from '../postgres/record-usage.ts'
 import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { createVault } from '../providers/keys/vault.ts'
+import type { FastStore } from '../stores/fast-store.ts'
 import type { FailureCategory } from '../telemetry/failure-reporter.ts'
 import type { Log } from '../telemetry/log.ts'
 
@@ -26,6 +28,7 @@ const BATCH_ROWS = 1_000
 export interface MaintenanceOptions {
   config: Config
   database: Database
+  store: FastStore
   log: Log
   /** The interval of all loops, also after a failure; by default, each has its own. */
   maintenanceEveryMs?: number | undefined
@@ -39,6 +42,7 @@ export interface Maintenance {
 export async function startMaintenance({
   config,
   database,
+  store,
   log,
   maintenanceEveryMs,
 }: MaintenanceOptions): Promise<Maintenance> {
@@ -53,7 +57,9 @@ export async function startMaintenance({
     )
   }
   every(CLOCK_EVERY_MS, 'clock', "the database's clock could not be compared", checkClock)
-  every(SWEEP_EVERY_MS, 'sweep', 'expired cache entries and reservations could not be deleted', () => sweep(database))
+  every(SWEEP_EVERY_MS, 'sweep', 'expired cache entries and reservations could not be deleted', () =>
+    sweep({ database, store }),
+  )
   every(LISTS_EVERY_MS, 'lists', "the cache's lists could not be rebuilt", () => rebuildCacheLists(database))
   every(ROLL_UP_EVERY_MS, 'sums', 'usage could not be summed up', () => rollUpUsage(database))
   every(EVENTS_EVERY_MS, 'events', 'events could not be raised', () => callFunction(database, 'raise_due_events', {}))
@@ -123,8 +129,9 @@ async function logClockStep(database: Database, log: Log): Promise<void> {
   if (seconds > STEP_SECONDS) log.warn({ seconds }, 'the clock of the database has stepped back')
 }
 
-async function sweep(database: Database): Promise<void> {
+async function sweep({ database, store }: Pick<MaintenanceOptions, 'database' | 'store'>): Promise<void> {
   await callFunction(database, 'expire_reservations', {})
+  await purgeOldVersions({ database, store })
   for (const name of [
     'delete_expired_entries',
     'delete_expired_stored_responses',

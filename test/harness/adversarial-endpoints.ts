@@ -186,6 +186,7 @@ export const READ_HEADERS: readonly string[] = [
   'x-proxy-cache-ttl',
   'x-proxy-cache-threshold',
   'x-proxy-cache-namespace',
+  'x-proxy-cache-version',
 ]
 
 function readString(file: string): string {

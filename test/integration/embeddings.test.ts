@@ -222,6 +222,7 @@ describeOnce('embeddings', backend => {
       ['number of dimensions', { dimensions: 16 }, {}],
       ['unknown field', { input_type: 'query' }, {}],
       ['namespace', {}, { 'x-proxy-cache-namespace': 'other' }],
+      ['version', {}, { 'x-proxy-cache-version': 'docs@1' }],
     ])('is that of another %s', async (_, fields, headers) => {
       await embed({ input: 'same' })
       expect((await embed({ input: 'same', ...fields }, headers)).cache).toBe('MISS')

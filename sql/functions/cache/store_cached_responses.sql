@@ -22,7 +22,8 @@ create or replace function store_cached_responses(
     log_contents text[] default null,
     response_ids text[] default null,
     policies text[] default null,
-    end_users text[] default null
+    end_users text[] default null,
+    versions text[] default null
 )
 returns table (place integer, entry_id bigint)
 language plpgsql
@@ -65,6 +66,7 @@ begin
                 coalesce(g.log_content, 'off') as log_content,
                 g.response_id,
                 g.end_user,
+                g.version,
                 sum(g.response_length) over (order by g.at) - g.response_length as response_start,
                 -- Row headers, hashes and index entries; the prompt; and its vector at two bytes per number, even if the vector is added
                 -- later.
@@ -76,10 +78,11 @@ begin
             from unnest(
                 project_ids, generations, tests, request_hashes, namespaces, endpoints, models, providers, response_lengths,
                 prompt_tokens, completion_tokens, ttls_seconds, prompts, space_ids, vectors, policies, key_ids, log_contents, response_ids,
-                end_users
+                end_users, versions
             ) with ordinality as g (
                 project_id, generation, test, request_hash, namespace, endpoint, model, provider, response_length, prompt_tokens,
-                completion_tokens, ttl_seconds, prompt, space_id, vector, policy, key_id, log_content, response_id, end_user, at
+                completion_tokens, ttl_seconds, prompt, space_id, vector, policy, key_id, log_content, response_id, end_user, version,
+                at
             )
         ),
         -- Projects are locked, so that a purge runs entirely before or after. A project that another transaction has locked is skipped, so
@@ -96,26 +99,36 @@ begin
                 for share of p skip locked
             ) p
         ),
+        -- Of a name, only the newest version is stored.
+        open_versions as materialized (
+            select g.at, lock_cache_version(g.project_id, g.test, g.namespace, g.version) as version_id
+            from given g
+            where g.version is not null
+        ),
         latest as materialized (
             select distinct on (g.project_id, g.request_hash)
                 g.*,
+                v.version_id,
                 convert_from(substring(responses from g.response_start::integer + 1 for g.response_length), 'utf8') as response,
                 now() + make_interval(
                     secs => least(g.ttl_seconds, p.max_cache_ttl_seconds, case when g.test then 86400 end)
                 ) as expires_at
             from given g
             join open_projects p on p.id = g.project_id
-            where g.generation is null or g.generation = p.cache_generation
+            left join open_versions v on v.at = g.at
+            where (g.generation is null or g.generation = p.cache_generation)
+                and (g.version is null or v.version_id is not null)
             order by g.project_id, g.request_hash, g.at desc
         ),
         stored as (
             insert into cache_entries as e (
                 project_id, request_hash, namespace, endpoint, model, provider, response, prompt_tokens, completion_tokens, expires_at,
-                test, bytes, key_id, log_content, response_id, policy, end_user
+                test, bytes, key_id, log_content, response_id, policy, end_user, version_id
             )
             select
                 l.project_id, l.request_hash, l.namespace, l.endpoint, l.model, l.provider, l.response, l.prompt_tokens, l.completion_tokens,
-                l.expires_at, l.test, l.bytes, l.key_id, l.log_content, l.response_id, l.policy, l.end_user
+                l.expires_at, l.test, l.bytes, l.key_id, l.log_content, l.response_id, l.policy, l.end_user,
+                l.version_id
             from latest l
             order by l.project_id, l.request_hash
             on conflict (project_id, request_hash) do update
@@ -135,7 +148,8 @@ begin
                 log_content = excluded.log_content,
                 response_id = excluded.response_id,
                 policy = excluded.policy,
-                end_user = excluded.end_user
+                end_user = excluded.end_user,
+                version_id = excluded.version_id
             returning
                 e.id,
                 e.project_id,
@@ -186,6 +200,6 @@ $$;
 
 comment on function store_cached_responses(
     bigint[], integer[], boolean[], bytea[], text[], text[], text[], text[], bytea, integer[], integer[], integer[], integer[], bytea[], bytea[],
-    text[], integer[], text[], bytea[], bigint[], text[], text[], text[], text[]
+    text[], integer[], text[], bytea[], bigint[], text[], text[], text[], text[], text[]
 ) is
-    'Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts: by those of the same anchor alone, if one is given. A space without a vector: it comes later, by add_prompt_vectors(). Whose a response is, the last one who asked says: each entry keeps that key, its log_content as it was, and the end user. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check). A policy is the version of the hook''s rules under which the response passed.';
+    'Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts: by those of the same anchor alone, if one is given. A space without a vector: it comes later, by add_prompt_vectors(). Whose a response is, the last one who asked says: each entry keeps that key, its log_content as it was, and the end user. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check), or under a version (name@version; null: none) that is not the newest of its name. A policy is the version of the hook''s rules under which the response passed.';

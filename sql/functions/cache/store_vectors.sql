@@ -9,7 +9,9 @@ create or replace function store_vectors(
     for_test boolean default false,
     for_generation integer default null,
     of_key bigint default null,
-    of_user text default null
+    of_user text default null,
+    in_namespace text default null,
+    under_version text default null
 )
 returns void
 language plpgsql
@@ -21,6 +23,7 @@ declare
     -- Names and sizes of those vectors that the project had before this call.
     former_names bytea[];
     former_bytes integer[];
+    under_version_id bigint;
 begin
     -- The project is locked, so that a purge runs entirely before or after. If another transaction has locked it, nothing is stored.
     select least(pl.max_cache_ttl_seconds, case when for_test then 86400 end)
@@ -32,6 +35,12 @@ begin
     for share of p skip locked;
     if not found then
         return;
+    end if;
+    if under_version is not null then
+        under_version_id := lock_cache_version(of_project, for_test, in_namespace, under_version);
+        if under_version_id is null then
+            return;
+        end if;
     end if;
 
     select array_agg(v.name), array_agg(v.bytes)
@@ -46,7 +55,7 @@ begin
     ) v;
 
     with stored as (
-        insert into cached_vectors as v (project_id, name, vector, prompt_tokens, response_model, expires_at, test, key_id, end_user)
+        insert into cached_vectors as v (project_id, name, vector, prompt_tokens, response_model, expires_at, test, key_id, end_user, version_id)
         select
             of_project,
             given.name,
@@ -56,7 +65,8 @@ begin
             now() + make_interval(secs => least(ttl_seconds, most_seconds)),
             for_test,
             of_key,
-            of_user
+            of_user,
+            under_version_id
         from (
             select g.*, sum(g.length) over (order by g.at) as ends
             from unnest(vector_names, lengths, token_counts, model_names) with ordinality as g (
@@ -73,7 +83,8 @@ begin
             expires_at = excluded.expires_at,
             test = excluded.test,
             key_id = excluded.key_id,
-            end_user = excluded.end_user
+            end_user = excluded.end_user,
+            version_id = excluded.version_id
         returning v.name, v.test, v.bytes, v.xmax = 0 as is_new
     )
     insert into cache_size_changes (project_id, kind, test, entries, bytes)
@@ -89,5 +100,5 @@ begin
 end;
 $$;
 
-comment on function store_vectors(bigint, bytea[], bytea, integer[], integer[], text[], integer, boolean, integer, bigint, text) is
-    'Stores or replaces vectors of a project. Vectors are concatenated, with the name, length, prompt tokens and responding model of each in lists; names must be distinct. They belong to the key and end user of the last request. Those of test keys expire within a day. Nothing is stored for a project that was deleted, is locked, or was purged since (its cache generation differs from the given one; null skips this check).';
+comment on function store_vectors(bigint, bytea[], bytea, integer[], integer[], text[], integer, boolean, integer, bigint, text, text, text) is
+    'Stores or replaces vectors of a project. Vectors are concatenated, with the name, length, prompt tokens and responding model of each in lists; names must be distinct. They belong to the key and end user of the last request. Those of test keys expire within a day. Nothing is stored for a project that was deleted, is locked, or was purged since (its cache generation differs from the given one; null skips this check), or under a version (name@version; null: none) that is not the newest of its name.';

@@ -17,6 +17,7 @@ as $$
             ('model_proxy organization_budget', 'Beginning the period of an organization budget with what is pending. Batches of records share it.'),
             ('model_proxy claimed id', 'With a number from 0 to 63: ids that no project is known to have.'),
             ('model_proxy count_minute_requests', 'With a key''s: its requests of the last minute.'),
+            ('model_proxy name_cache_version', 'With a hash of project and name: a new version of the name.'),
             ('model_proxy identity', 'With a hash of issuer and subject: the first login of a person.')
     ) as l (name, guards);
 $$;

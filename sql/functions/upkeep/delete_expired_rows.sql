@@ -30,6 +30,10 @@ begin
                 ('budget_periods', format('begins < %L and begins <> %L', believed - interval '13 months', 'epoch')),
                 ('stored_objects', format('collection = %L and expires_at < %L', 'references', believed)),
                 ('stored_turns', format('expires_at < %L', believed)),
+                (
+                    'cache_versions',
+                    format('last_named_at < %L and not exists (select from cache_entries e where e.version_id = x.id)', believed - interval '90 days')
+                ),
                 ('events', format('raised_at < %L', believed - interval '90 days')),
                 ('applied_batches', format('applied_at < %L', believed - interval '1 day')),
                 ('admission_slots', format('used_at < %L', believed - interval '1 day')),
@@ -47,4 +51,4 @@ begin
 end;
 $$;
 
-comment on function delete_expired_rows(integer) is 'Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events after 90 days, ids of batches after a day, expired sessions, invitations, stored turns and ids whose objects a provider has deleted, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than max_rows means that none are left.';
+comment on function delete_expired_rows(integer) is 'Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events and versions of cached responses that no request names after 90 days, ids of batches after a day, expired sessions, invitations, stored turns and ids whose objects a provider has deleted, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than max_rows means that none are left.';

@@ -15,7 +15,7 @@ export function createEmbedderVectorNamer(
 ): VectorNamer {
   const endpoint = embedder.isFree ? null : embedder.endpoint
   const { baseUrl, model, dimensions } = endpoint ?? { baseUrl: 'in-process', ...embedder.space }
-  const shared = { namespace: '', dimensions, otherFields: {} }
+  const shared = { namespace: '', version: '', dimensions, otherFields: {} }
   if (baseUrl === aggregator.baseUrl) {
     const [vendor] = model.includes('/') ? [] : catalogue.directProvidersOf(model)
     return createVectorNamer({

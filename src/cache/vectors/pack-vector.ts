@@ -45,6 +45,8 @@ export type EmbeddingInput = string | readonly number[]
 
 export interface VectorNameFields {
   namespace: string
+  /** As in `CacheControl`. */
+  version: string
   /** The route from `routeIdOf`, because the same model name may mean another model elsewhere. */
   route: string
   /** The model as the client requested it. */
@@ -63,6 +65,7 @@ export type VectorNamer = (input: EmbeddingInput) => string
 /** Creates a namer. Throws a 400 when `otherFields` is nested too deeply. */
 export function createVectorNamer({
   namespace,
+  version,
   route,
   model,
   dimensions,
@@ -70,7 +73,7 @@ export function createVectorNamer({
   otherFields,
 }: VectorNameFields): VectorNamer {
   const fields = canonicalizeBody({ ...otherFields, model, dimensions })
-  const parts = [`vector ${PACKED_VECTOR_FORMAT}`, namespace, route, fields]
+  const parts = [`vector ${PACKED_VECTOR_FORMAT}`, namespace, version, route, fields]
   if (headers.length > 0) parts.push(JSON.stringify(headers))
   const space = sha256(parts.join('\n'))
   return input => sha256(`${space}${encodeInput(input)}`)

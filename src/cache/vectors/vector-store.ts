@@ -9,6 +9,7 @@ import { storeVectors } from '../../postgres/vectors.ts'
 import { toByteaList } from '../../postgres/wire-format.ts'
 import { type FastStore, vectorEntryName } from '../../stores/fast-store.ts'
 import type { Log } from '../../telemetry/log.ts'
+import type { CacheControl } from '../cache-control.ts'
 
 export interface StoredVector {
   /** From `packVector`. */
@@ -106,18 +107,22 @@ export interface NamedVector extends Omit<StoredVector, 'createdAtMs'> {
   name: string
 }
 
+interface VectorWriteOptions {
+  ttlSeconds: number
+  /** The end user of the request, as in usage records. */
+  endUser: string | null
+  /** The request's namespace and version; absent for vectors that requests of any version use. */
+  control?: Pick<CacheControl, 'namespace' | 'version'>
+}
+
 export interface VectorStore {
   /** Resolves to each name's vector; null when it is missing or older than `maxAgeSeconds`. Never rejects: a failed lookup is a miss. */
   find(owner: VectorOwner, names: readonly string[], maxAgeSeconds: number | null): Promise<(StoredVector | null)[]>
   /**
    * Resolves when the vectors can be found, which may be before they are in PostgreSQL. Never rejects: a vector that is not stored is fetched
-   * again. `endUser` is the end user of the request, as in usage records.
+   * again.
    */
-  store(
-    owner: VectorOwner,
-    vectors: readonly NamedVector[],
-    options: { ttlSeconds: number; endUser: string | null },
-  ): Promise<void>
+  store(owner: VectorOwner, vectors: readonly NamedVector[], options: VectorWriteOptions): Promise<void>
   /** Resolves when all stored vectors are in PostgreSQL, or at the time limit. */
   drain(timeLimitMs: number): Promise<void>
 }
@@ -169,10 +174,11 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
     },
 
     async store(owner, vectors, options) {
-      const { ttlSeconds } = options
+      const { ttlSeconds, control } = options
       const createdAtMs = nowMs()
-      let areCopied = true
-      for (const batch of inBatches(vectors)) {
+      // A version may have been superseded meanwhile, which PostgreSQL checks. Its vectors are copied when they are found.
+      let areCopied = !control?.version
+      for (const batch of areCopied ? inBatches(vectors) : []) {
         const entries = batch.map(vector => ({ ...vector, createdAtMs, ttlMs: ttlSeconds * 1000 }))
         areCopied = (await copies.write(owner, entries)) && areCopied
       }
@@ -190,7 +196,7 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
 async function storeInPostgres(
   owner: VectorOwner,
   vectors: readonly NamedVector[],
-  options: { ttlSeconds: number; endUser: string | null },
+  { ttlSeconds, endUser, control }: VectorWriteOptions,
   { database, log }: Pick<VectorStoreOptions, 'database' | 'log'>,
 ): Promise<void> {
   for (const batch of inBatches(vectors)) {
@@ -200,7 +206,9 @@ async function storeInPostgres(
       test: owner.key_type === 'test',
       keyId: owner.key_id,
       vectors: batch,
-      ...options,
+      ttlSeconds,
+      endUser,
+      ...(control && { namespace: control.namespace, version: control.version || null }),
     })
       .then(() => log.failures.recover('store', VECTORS_PART))
       .catch(error => {

@@ -78,7 +78,8 @@ function planCacheQuery(
   const { endpoint, body, canonicalBody, model } = query
   const route = routeIdOf(provider) + keyBinding(query, resolvedKey)
   const headers = pickCacheKeyHeaders(query.headers, provider.clientHeaders)
-  const identity = { namespace: control.namespace, endpoint, route, headers, body, canonicalBody, source: query }
+  const { namespace, version } = control
+  const identity = { namespace, version, endpoint, route, headers, body, canonicalBody, source: query }
   return createCacheQuery({ resolvedKey, control, identity, model }, hashRequest(identity))
 }
 
@@ -94,6 +95,14 @@ function controlFor(query: CacheableQuery, resolvedKey: ResolvedKey): CacheContr
   const lookup = control.lookup && isAllowed
   const store = control.store && isAllowed && mayRefresh
   return { ...control, sharingScope: scope, threshold, lookup, store }
+}
+
+/** Returns the plan with a changed cache control. */
+export function changeControl<P extends PlannedRequest>(plan: P, changes: Partial<CacheControl>): P {
+  const { cacheQuery } = plan
+  if (!plan.control) return plan
+  const control = { ...plan.control, ...changes }
+  return { ...plan, control, cacheQuery: cacheQuery && { ...cacheQuery, control } }
 }
 
 /** Whether the project's cache mode lets this request be cached. */

@@ -3,6 +3,7 @@ import type { Admission } from '../../admission/admission.ts'
 import type { Cache } from '../../cache/cache.ts'
 import type { CacheControl } from '../../cache/cache-control.ts'
 import type { CacheQuery } from '../../cache/cache-query.ts'
+import type { CacheVersions } from '../../cache/cache-versions.ts'
 import type { CachedResponseMatch } from '../../cache/entry.ts'
 import type { LookupExplainer } from '../../cache/explain.ts'
 import type { LookupResult } from '../../cache/lookup.ts'
@@ -39,6 +40,7 @@ export interface PipelineServices {
   accounting: Accounting
   modelRouter: ModelRouter
   cache: Cache
+  versions: Pick<CacheVersions, 'isOld'>
   explainer: LookupExplainer
   /** Shared calls of this process. */
   sharedCalls: SharedCalls

@@ -3,6 +3,7 @@ import { endUserOf } from '../../formats/end-user.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import type { Hook } from '../../hooks/hook.ts'
 import { PASS_THROUGH_OPERATIONS } from '../../providers/pass-through-operations.ts'
+import { changeControl } from '../context/plan-request.ts'
 import type { HookCheck, PlannedRequest, RequestContext } from '../context/request-context.ts'
 import type { Query } from '../request/query.ts'
 import { createJsonPayload, createRequestPayload, type HookPayloadFormat } from './hook-payload.ts'
@@ -51,10 +52,7 @@ export function describeForHook({ request, query, resolvedKey }: HookSubject): J
 
 /** Returns the plan; without storing the response if the hook forbids it. */
 export function applyHookDecision<P extends PlannedRequest>(plan: P, check: HookCheck | null): P {
-  const { control, cacheQuery } = plan
-  if (!control || !check || check.mayStore) return plan
-  const unstoredControl = { ...control, store: false }
-  return { ...plan, control: unstoredControl, cacheQuery: cacheQuery && { ...cacheQuery, control: unstoredControl } }
+  return !check || check.mayStore ? plan : changeControl(plan, { store: false })
 }
 
 /** Whether the response has text. Vectors, scores and audio have none. */

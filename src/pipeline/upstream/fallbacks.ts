@@ -5,7 +5,7 @@ import { canFallBackAfter } from '../../providers/classify-rejection.ts'
 import { withoutModelAllowlist } from '../../providers/model-router.ts'
 import { UpstreamFailure } from '../../providers/upstream-failure.ts'
 import type { CallFailure } from '../coalescing/shared-call.ts'
-import { planRequest } from '../context/plan-request.ts'
+import { changeControl, planRequest } from '../context/plan-request.ts'
 import type { AttemptResult, PipelineServices, RequestContext } from '../context/request-context.ts'
 import { changeModel } from '../request/change-model.ts'
 import type { CompletionQuery } from '../request/query.ts'
@@ -67,7 +67,8 @@ function fallbacksOf({ query, resolvedKey }: RequestContext<CompletionQuery>): s
 
 /**
  * Returns null if no provider serves the fallback model. The project's model allowlist does not apply, because the project chose the fallback.
- * The route and the cache query are the fallback's, so its response is never stored under the requested model.
+ * The route and the cache query are the fallback's, so its response is never stored under the requested model. The cache control is the
+ * request's, which the hook or a newer version may have restricted.
  */
 async function createFallbackContext(
   context: RequestContext<CompletionQuery>,
@@ -81,7 +82,7 @@ async function createFallbackContext(
   const plan = planRequest(query, context.operation, withoutModelAllowlist(resolvedKey), services.modelRouter)
   if (plan.error) return null
   if (plan.provider) context.recorder.setProvider(plan.provider, model)
-  return { ...context, ...plan, query }
+  return { ...context, ...changeControl(plan, context.control ?? {}), query }
 }
 
 /** Returns an upstream's error with its status, body and Retry-After, and does not count it. Throws any other failure. */

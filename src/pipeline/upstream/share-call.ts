@@ -182,8 +182,9 @@ function serveLookupResult(context: SharingContext, lookup: LookupResult, servic
   return null
 }
 
-function lookupSkipped({ query, resolvedKey }: SharingContext): LookupResult {
-  return { match: null, missReason: isCachingAllowed(query, resolvedKey) ? 'no-store' : 'off', vector: null }
+function lookupSkipped({ query, resolvedKey, control }: SharingContext): LookupResult {
+  const missReason = control.isOldVersion ? 'old-version' : isCachingAllowed(query, resolvedKey) ? 'no-store' : 'off'
+  return { match: null, missReason, vector: null }
 }
 
 /** Whether the request may share a call: it may look up and store responses, and does not accept only cached ones. */

@@ -57,6 +57,7 @@ export const SQL_VIEWS = {
       model: t.String({ description: 'The requested model.' }),
       provider: t.String({ description: 'The provider of the response.' }),
       namespace: t.String({ description: 'The client\'s X-Proxy-Cache-Namespace, empty by default.' }),
+      version: nullable(t.String({ description: 'The client\'s X-Proxy-Cache-Version. Null: the request named none.' })),
       bytes: t.Integer({ minimum: 0, description: 'The entry\'s share of its project\'s cache_bytes.' }),
       prompt_tokens: t.Integer({ minimum: 0, description: 'The prompt tokens that a hit saves, as the provider counted them.' }),
       completion_tokens: t.Integer({ minimum: 0, description: 'Completion tokens of the response, as the provider counted them.' }),

@@ -30,6 +30,16 @@ const BAD_CACHE_CONTROL: Record<string, string[]> = {
     MARKER,
     '0.'.repeat(50),
   ],
+  'X-Proxy-Cache-Version': [
+    '',
+    'docs',
+    '@42',
+    'docs@',
+    'docs@42, faq@1',
+    'docs@4@2',
+    `docs@${MARKER}\u0080`,
+    `v@${'1'.repeat(255)}`,
+  ],
   'X-Proxy-Cache-Namespace': ['n'.repeat(257), 'caf\u00e9', `${MARKER}\u0080`, 'tab\tinside'],
 }
 

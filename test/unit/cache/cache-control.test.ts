@@ -12,6 +12,8 @@ test('without headers, the project’s settings apply', () => {
     ttlSeconds: null,
     threshold: null,
     namespace: '',
+    version: '',
+    isOldVersion: false,
     sharingScope: '',
   })
 })
@@ -29,6 +31,8 @@ test.each([
 test('reads the proxy’s own cache headers', () => {
   const headers = { 'x-proxy-cache-ttl': '60', 'x-proxy-cache-threshold': '0.8', 'x-proxy-cache-namespace': ' team a ' }
   expect(read(headers)).toMatchObject({ ttlSeconds: 60, threshold: 0.8, namespace: 'team a' })
+  for (const version of ['docs@42', 'docs@1.10.2', 'a@b', 'docs/de:1@2026-11-29T10:00', `docs@${'1'.repeat(251)}`])
+    expect(read({ 'x-proxy-cache-version': ` ${version} ` })).toMatchObject({ version, isOldVersion: false })
 })
 
 test.each([
@@ -42,6 +46,18 @@ test.each([
   ['X-Proxy-Cache-Threshold', '1e-3'],
   ['X-Proxy-Cache-Namespace', 'x'.repeat(257)],
   ['X-Proxy-Cache-Namespace', 'é'],
+  ['X-Proxy-Cache-Version', ''],
+  ['X-Proxy-Cache-Version', 'docs'],
+  ['X-Proxy-Cache-Version', '@42'],
+  ['X-Proxy-Cache-Version', 'docs@'],
+  ['X-Proxy-Cache-Version', '@'],
+  ['X-Proxy-Cache-Version', 'docs@4@2'],
+  ['X-Proxy-Cache-Version', 'docs@4 2'],
+  ['X-Proxy-Cache-Version', 'docs@42, faq@1'],
+  ['X-Proxy-Cache-Version', 'do,cs@42'],
+  ['X-Proxy-Cache-Version', 'docs@é'],
+  ['X-Proxy-Cache-Version', 'docs@4\t2'],
+  ['X-Proxy-Cache-Version', `docs@${'1'.repeat(252)}`],
 ])('rejects a bad %s with a 400 that names it: %s', (header, value) => {
   expect(() => read({ [header]: value })).toThrow(expect.objectContaining({ status: 400, param: header }))
 })

@@ -23,7 +23,13 @@ test('by default every origin may call, without credentials', () => {
 })
 
 /** Headers that clients send. */
-const ASKED = ['x-proxy-cache-ttl', 'x-proxy-cache-threshold', 'x-proxy-cache-namespace', 'x-proxy-tags']
+const ASKED = [
+  'x-proxy-cache-ttl',
+  'x-proxy-cache-threshold',
+  'x-proxy-cache-namespace',
+  'x-proxy-cache-version',
+  'x-proxy-tags',
+]
 
 test('a page may read every header that the proxy sets', () => {
   const exposed = createCors('*').headersFor(from('https://a.example'))['access-control-expose-headers'] ?? ''

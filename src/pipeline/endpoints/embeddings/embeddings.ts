@@ -83,10 +83,11 @@ async function nameInputs(
   yieldTurn: Yielder,
 ): Promise<KeyedInput[]> {
   const { model } = query
-  const { namespace, sharingScope } = control
+  const { namespace, version, sharingScope } = control
   const headers = pickCacheKeyHeaders(query.headers, provider.clientHeaders)
   const cacheNameOf = createVectorNamer({
     namespace,
+    version,
     route: routeIdOf(provider),
     headers,
     model,

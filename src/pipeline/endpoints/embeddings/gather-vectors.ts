@@ -154,5 +154,6 @@ async function store(
   if (ttlSeconds <= 0) return
   if (!control.lookup) recorder.setDetails({ refreshed: true })
   const entries = Array.from(fetched, ([name, vector]) => ({ ...vector, name }))
-  await stages.vectors.store(resolvedKey, entries, { ttlSeconds, endUser: recordedEndUserOf(query.body) })
+  const endUser = recordedEndUserOf(query.body)
+  await stages.vectors.store(resolvedKey, entries, { ttlSeconds, endUser, control })
 }

@@ -19,7 +19,7 @@ function nameWith(baseUrl: string, model: string): string {
 
 /** The name of vectors that a client's own embedding request creates. */
 function nameFor(route: string, model: string, dimensions: number | null): string {
-  return createVectorNamer({ namespace: '', route, model, dimensions, otherFields: {} })('text')
+  return createVectorNamer({ namespace: '', version: '', route, model, dimensions, otherFields: {} })('text')
 }
 
 describe('nameEmbedderVectors', () => {

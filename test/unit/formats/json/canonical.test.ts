@@ -3,10 +3,14 @@ import { expect, test } from 'vitest'
 import { hashRequest } from '../../../../src/cache/cache-query.ts'
 import { canonicalizeBody, hasInexactNumber } from '../../../../src/formats/json/canonical.ts'
 
-function hash(bodyText: string, other: Partial<{ namespace: string; endpoint: string; route: string }> = {}): string {
+function hash(
+  bodyText: string,
+  other: Partial<{ namespace: string; version: string; endpoint: string; route: string }> = {},
+): string {
   const body = JSON.parse(bodyText)
   return hashRequest({
     namespace: '',
+    version: '',
     endpoint: 'chat',
     route: 'openrouter',
     headers: [],
@@ -65,9 +69,12 @@ test('distinguishes long texts to their last character, and from their hash', ()
   expect(content(long)).not.toBe(content(`#${digest}`))
 })
 
-test.each([{ namespace: 'other' }, { endpoint: 'completions' }, { route: 'openai' }])('distinguishes %o', other => {
-  expect(hash(base, other)).not.toBe(hash(base))
-})
+test.each([{ namespace: 'other' }, { version: 'a@1' }, { endpoint: 'completions' }, { route: 'openai' }])(
+  'distinguishes %o',
+  other => {
+    expect(hash(base, other)).not.toBe(hash(base))
+  },
+)
 
 test('two bodies are canonically equal only if they are equal', () => {
   const property = fc.property(

@@ -106,7 +106,14 @@ describe('reading an embeddings request', () => {
 })
 
 describe('names of vectors', () => {
-  const space: VectorNameFields = { namespace: '', route: 'openrouter', model, dimensions: null, otherFields: {} }
+  const space: VectorNameFields = {
+    namespace: '',
+    version: '',
+    route: 'openrouter',
+    model,
+    dimensions: null,
+    otherFields: {},
+  }
   const name = (input: string | number[], changes: Partial<VectorNameFields> = {}) =>
     createVectorNamer({ ...space, ...changes })(input)
 
@@ -127,6 +134,7 @@ describe('names of vectors', () => {
       name('\ud801'),
       name('\ufffd'),
       name('one', { namespace: 'a' }),
+      name('one', { version: 'a@1' }),
       name('one', { route: 'openai' }),
       name('one', { model: 'openai/text-embedding-3-large' }),
       name('one', { dimensions: 512 }),
