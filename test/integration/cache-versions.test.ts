@@ -313,7 +313,8 @@ describeBackends('versions of cached responses', backend => {
     )
     for (let times = 0; times < 2; times++) {
       const answer = await ask(proxy, key, { ...question(QUESTION), model: 'gpt-4o-mini' }, under('docs@1'))
-      expect([answer.status, answer.cache, answer.headers.get('x-proxy-model')]).toEqual([200, 'MISS', 'gpt-4o'])
+      const [model, reason] = ['x-proxy-model', 'x-proxy-cache-reason'].map(name => answer.headers.get(name))
+      expect([answer.status, answer.cache, model, reason]).toEqual([200, 'MISS', 'gpt-4o', 'old-version'])
       await proxy.settle()
     }
     expect((await listVersions())['docs@1']).toEqual(['old', 0])
@@ -356,6 +357,7 @@ describeBackends('versions of cached responses', backend => {
 
   test('an old version is not served before its entries are deleted', async () => {
     await cacheOf('docs@1')
+    expect(await cacheOf('docs@1')).toBe('HIT')
     await supersede()
     for (const words of [QUESTION, SAME_WORDS])
       for (const at of [proxy, other]) expect(await cacheOf('docs@1', { at, words })).toBe('MISS')
@@ -395,18 +397,21 @@ describeBackends('versions of cached responses', backend => {
     }
 
     test('deletes the responses of a version or a name', async () => {
-      const embed = () =>
-        post(proxy, key, '/embeddings', { model: 'text-embedding-3-small', input: 'a' }, { headers: under('docs@1') })
-      for (const version of ['', 'docs@1', 'faq@1']) await cacheOf(version)
-      await (await embed()).text()
-      await proxy.settle()
+      const embed = async (version: string) => {
+        const body = { model: 'text-embedding-3-small', input: 'a' }
+        const { cache } = await readAnswer(await post(proxy, key, '/embeddings', body, { headers: under(version) }))
+        await proxy.settle()
+        return cache
+      }
+      for (const version of ['', 'docs@1', 'faq@1'])
+        expect([await cacheOf(version), await embed(version)]).toEqual(['MISS', 'MISS'])
       expect(await purge('docs@1', true)).toEqual({ entries: 1, vectors: 1 })
       expect(await purge('docs', true)).toEqual({ entries: 1, vectors: 1 })
       expect(await purge('docs@1')).toEqual({ entries: 1, vectors: 1 })
       expect(await listVersions()).toEqual({ 'docs@1': ['newest', 0], 'faq@1': ['newest', 1] })
-      expect((await readAnswer(await embed())).cache).toBe('MISS')
-      expect(await cacheOf('docs@1')).toBe('MISS')
-      for (const version of ['', 'docs@1', 'faq@1']) expect([version, await cacheOf(version)]).toEqual([version, 'HIT'])
+      expect([await cacheOf('docs@1'), await embed('docs@1')]).toEqual(['MISS', 'MISS'])
+      for (const version of ['', 'docs@1', 'faq@1'])
+        expect([version, await cacheOf(version), await embed(version)]).toEqual([version, 'HIT', 'HIT'])
       await expect(purge('docs@2')).rejects.toThrow('no request of this project has named the version docs@2')
     })
 

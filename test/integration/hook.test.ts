@@ -272,6 +272,30 @@ describeBackends('a hook', backend => {
       expect(countCalls(setup)).toBe(4)
     })
 
+    test('a rejected request supersedes no version of cached responses', async () => {
+      const { hook, proxy, key } = setup
+      const sendUnder = (version: string) => ask(proxy, key, chat('Which one?'), { 'x-proxy-cache-version': version })
+      expect((await sendUnder('docs@1')).cache).toBe('MISS')
+      hook.setDecision(refusing('before'))
+      expect(codeOf(await sendUnder('docs@2'))).toBe('400 request_refused')
+      hook.setDecision(() => ({ verdict: 'allow', policy: '1' }))
+      expect((await sendUnder('docs@1')).cache).toBe('HIT')
+    })
+
+    test('a response of a fallback that must not be stored is served once', async () => {
+      const { hook, proxy, project, key, upstreams } = setup
+      await proxy.query(`select set_settings('${project}', '{"fallbacks": "gpt-4o"}')`)
+      upstreams.openai.script(({ body }) =>
+        (body as { model: string }).model === 'gpt-4o' ? { kind: 'answer' } : { kind: 'error', status: 503 },
+      )
+      hook.setDecision(({ type }) => ({ verdict: type === 'before' ? 'no-store' : 'allow', policy: '1' }))
+      for (let times = 0; times < 2; times++) {
+        const { cache, headers } = await ask(proxy, key, chat('Once, by another?'))
+        expect([cache, headers.get('x-proxy-model')]).toEqual(['MISS', 'gpt-4o'])
+      }
+      expect(countCalls(setup)).toBe(4)
+    })
+
     test('a stream waits until its response has passed; of a rejected one, nothing is sent', async () => {
       const { hook, proxy, key } = setup
       setup.upstreams.openai.script({ kind: 'answer', content: `The number is ${CARD}` })
