@@ -4,6 +4,7 @@ select
     e.project_id as _project_id,
     e.model as _model,
     e.namespace as _namespace,
+    v.name || '@' || v.version as _version,
     e.created_at as _created_at,
     e.key_id as _key_id,
     e.end_user as _end_user,

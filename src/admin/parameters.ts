@@ -65,6 +65,7 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   question:
     'A part of the question, ignoring case. Searches the newest 50,000 entries. Only for members, and if the project stores contents.',
   namespace: 'Only this namespace of the cache.',
+  version: 'Only this version, such as docs@42.',
   endpoint: 'Only this endpoint, such as chat or embeddings.',
   cache_result: 'Only requests with this result of the cache.',
   outcome: 'Only requests with this outcome.',

@@ -7,7 +7,8 @@ create or replace function find_cache_entries(
     of_key bigint default null,
     of_user text default null,
     stored_before timestamptz default null,
-    before_id bigint default null
+    before_id bigint default null,
+    of_version text default null
 )
 returns table (
     entry_id bigint,
@@ -30,6 +31,12 @@ begin
             and (of_namespace is null or e.namespace = of_namespace)
             and (of_key is null or e.key_id = of_key)
             and (of_user is null or e.end_user = of_user)
+            and (
+                of_version is null
+                or e.version_id in (
+                    select v.id from cache_versions v where v.project_id = of_project and v.name || '@' || v.version = of_version
+                )
+            )
             and (stored_before is null or e.created_at < stored_before)
             and (before_id is null or e.id < before_id)
         order by e.id desc
@@ -52,5 +59,5 @@ begin
 end;
 $$;
 
-comment on function find_cache_entries(bigint, text, integer, text, text, bigint, text, timestamptz, bigint) is
+comment on function find_cache_entries(bigint, text, integer, text, text, bigint, text, timestamptz, bigint, text) is
     'Cache entries whose question contains a text, newest first, with the beginning of the question, among the newest 50,000 before a given one: those that may_read_texts() lets the current user read. Sealed entries are returned without checking the text; the caller decrypts and searches them. Raises for viewers.';

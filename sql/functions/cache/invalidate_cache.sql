@@ -43,9 +43,6 @@ begin
         chosen_versions := array(
             select v.id from cache_versions v where v.project_id = owner_id and of_version in (v.name, v.name || '@' || v.version)
         );
-        if cardinality(chosen_versions) = 0 then
-            raise exception 'no request of this project has named the version %', of_version using errcode = 'no_data_found';
-        end if;
     end if;
     if is_for_vectors then
         select coalesce(array_agg(v.name), '{}') into chosen_vectors

@@ -34,6 +34,12 @@ begin
                     'cache_versions',
                     format('last_named_at < %L and not exists (select from cache_entries e where e.version_id = x.id)', believed - interval '90 days')
                 ),
+                -- Older versions than a forgotten one may be named anew.
+                (
+                    'cache_versions',
+                    'superseded_at is not null and (project_id, test, namespace, name) not in ('
+                        'select n.project_id, n.test, n.namespace, n.name from cache_versions n where n.superseded_at is null)'
+                ),
                 ('events', format('raised_at < %L', believed - interval '90 days')),
                 ('applied_batches', format('applied_at < %L', believed - interval '1 day')),
                 ('admission_slots', format('used_at < %L', believed - interval '1 day')),

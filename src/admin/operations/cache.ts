@@ -18,6 +18,7 @@ import { pageSchema } from '../responses/shared.ts'
 const selector = {
   model: t.Optional(t.String()),
   namespace: t.Optional(t.String()),
+  version: t.Optional(t.String()),
   older_than_seconds: t.Optional(t.Integer({ minimum: 0, maximum: 315_360_000 })),
   api_key_id: t.Optional(t.String()),
   end_user: t.Optional(endUserSchema),
@@ -115,10 +116,11 @@ export const CACHE_OPERATIONS: readonly AdminOperation[] = [
   }),
 ]
 
-function filterOf({ model, namespace, api_key_id: key, end_user: user }: Selector) {
+function filterOf({ model, namespace, version, api_key_id: key, end_user: user }: Selector) {
   return {
     of_model: model,
     of_namespace: namespace,
+    of_version: version,
     of_key: key === undefined ? undefined : requireId('key', key),
     of_user: user === undefined ? undefined : shortenEndUser(user),
   }
@@ -135,9 +137,10 @@ function storedBefore({ older_than_seconds: age }: Selector): string | undefined
 }
 
 function readNewest(actor: Actor, project: number, query: Selector, { before, size }: EntryPage) {
-  const { of_model, of_namespace, of_key, of_user } = filterOf(query)
+  const { of_model, of_namespace, of_version, of_key, of_user } = filterOf(query)
   const filter = {
-    ...{ _project_id: project, _model: of_model, _namespace: of_namespace, _key_id: of_key, _end_user: of_user },
+    ...{ _project_id: project, _model: of_model, _namespace: of_namespace, _version: of_version, _key_id: of_key },
+    _end_user: of_user,
     _created_at: { until: storedBefore(query) },
   }
   return readView(actor, 'cached_responses', filter, { after: before, newestFirst: true, size })

@@ -50,7 +50,7 @@ export const SQL_VIEWS = {
   },
   cached_responses: {
     comment: 'A cached response, without its content.',
-    hidden: { _id: 'bigint', _project_id: 'bigint', _model: 'text', _namespace: 'text', _created_at: 'timestamp with time zone', _key_id: 'bigint', _end_user: 'text' },
+    hidden: { _id: 'bigint', _project_id: 'bigint', _model: 'text', _namespace: 'text', _version: 'text', _created_at: 'timestamp with time zone', _key_id: 'bigint', _end_user: 'text' },
     columns: {
       id: t.String({ description: 'Its id: what it is, an underscore, and a number.' }),
       endpoint: t.String({ description: 'chat, completions, embeddings, responses, messages; pass-through requests by their path: images/generations, moderations, files.' }),

@@ -627,6 +627,8 @@ describeOnce('access rights', backend => {
     const found = await find('CAPITAL of fr')
     expect(found.json.data).toMatchObject([{ id: world.entry, question: 'What is the capital of France?' }])
     expect((await find('100%')).json.data).toEqual([])
+    const versioned = `/v1/cache/entries?project_id=${world.project}&question=capital&version=docs@1`
+    expect((await member.send('GET', versioned)).json.data).toEqual([])
     const path = `/v1/cache/entries/${world.entry}/content?project_id=${world.project}`
     const { json } = await member.send('GET', path)
     expect(json.question).toBe('What is the capital of France?')

@@ -593,6 +593,26 @@ describeOnce('the admin API through the openai package', backend => {
     expect((await ask(proxy, key, question('hello there', 'openai/gpt-4o-mini'))).cache).toBe('MISS')
   })
 
+  test('cache entries are listed and purged by version', async () => {
+    const { id } = await organization.projects.create({ name: 'acme' })
+    const key = (await post(`/v1/organization/projects/${id}/api_keys`, { name: 'ci', type: 'test' })).json.value
+    for (const version of ['docs@1', 'faq@1'])
+      await ask(proxy, key, question('hello there'), { 'x-proxy-cache-version': version })
+    await ask(proxy, key, question('hello there'))
+    await proxy.settle()
+    const versionsOf = async (query: object) =>
+      (await get(`/v1/cache/entries?${new URLSearchParams({ project_id: id, ...query })}`)).json.data.map(
+        (entry: { version: string | null }) => entry.version,
+      )
+    expect(await versionsOf({})).toEqual([null, 'faq@1', 'docs@1'])
+    expect(await versionsOf({ version: 'docs@1' })).toEqual(['docs@1'])
+    expect(await versionsOf({ version: 'docs@2' })).toEqual([])
+    const purge = async (version: string, dry_run: boolean) =>
+      (await post('/v1/cache/invalidate', { project_id: id, selector: { version }, dry_run })).json.entries
+    expect([await purge('docs@2', true), await purge('docs', true), await purge('docs@1', false)]).toEqual([0, 1, 1])
+    expect(await versionsOf({})).toEqual([null, 'faq@1'])
+  })
+
   test('cache entries are listed and purged by end user and key', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const other = await organization.projects.create({ name: 'other' })

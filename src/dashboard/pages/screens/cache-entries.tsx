@@ -28,7 +28,11 @@ const COLUMNS: Column<CacheEntry>[] = [
       <>
         <UserText className="!min-w-44 font-mono text-xs">{entry.model}</UserText>
         <UserText className="text-xs text-muted">
-          {entry.namespace === '' ? entry.provider : `${entry.provider}, namespace ${entry.namespace}`}
+          {[
+            entry.provider,
+            ...(entry.namespace === '' ? [] : [`namespace ${entry.namespace}`]),
+            ...(entry.version === null ? [] : [entry.version]),
+          ].join(', ')}
         </UserText>
       </>
     ),

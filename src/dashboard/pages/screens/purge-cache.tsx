@@ -18,6 +18,7 @@ const AGES = [
 export function PurgeCache({ projectId, onDone, onClose }: { projectId: string; onDone(): void; onClose(): void }) {
   const [model, setModel] = useState('')
   const [namespace, setNamespace] = useState('')
+  const [version, setVersion] = useState('')
   const [user, setUser] = useState('')
   const [key, setKey] = useState('')
   const [age, setAge] = useState('')
@@ -25,6 +26,7 @@ export function PurgeCache({ projectId, onDone, onClose }: { projectId: string; 
   const selector = {
     ...(model.trim() === '' ? {} : { model: model.trim() }),
     ...(namespace.trim() === '' ? {} : { namespace: namespace.trim() }),
+    ...(version.trim() === '' ? {} : { version: version.trim() }),
     ...(user === '' ? {} : { end_user: user }),
     ...(key === '' ? {} : { api_key_id: key }),
     ...(age === '' ? {} : { older_than_seconds: Number(age) }),
@@ -49,6 +51,7 @@ export function PurgeCache({ projectId, onDone, onClose }: { projectId: string; 
       <div className="space-y-4">
         <TextField label="Model" placeholder="Any model" value={model} onChange={setModel} />
         <TextField label="Namespace" placeholder="Any namespace" value={namespace} onChange={setNamespace} />
+        <TextField label="Version" placeholder="Any version, or docs@42" value={version} onChange={setVersion} />
         <TextField
           label="End user"
           placeholder="Any user"
