@@ -108,7 +108,8 @@ function buildSemanticQuery({
     sharingScope: scope,
     verdictScope: scopeOfVerdicts,
     normalizedHash: scopedHash(scopeOfVerdicts, sha256(normalized.normalized)),
-    contextHash: scopedHash(scope, context),
+    // Texts that were normalized are never compared with texts that were not.
+    contextHash: scopedHash(scope, normalized.context === 'work' ? sha256(`work ${context}`) : context),
     threshold: control.threshold ?? resolvedKey.semantic_threshold,
     risk: resolvedKey.semantic_risk,
     needsVector: canServeSimilar(resolvedKey, normalized),

@@ -6,6 +6,7 @@ import type { ContentSeal } from '../stores/content-seal.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import { type CacheScope, resolveCacheScope } from './cache-scope.ts'
 import { cacheIdOf, type SemanticReason } from './entry.ts'
+import { nameContext } from './lookup.ts'
 import type { PendingWrites } from './pending-writes.ts'
 import { findCandidateVeto, isCandidate, isJudgedInline, selectCandidate } from './policy.ts'
 import type { PromptEmbedder } from './prompt-embedder.ts'
@@ -160,7 +161,8 @@ function decide(
   const picked = selectCandidate(semantic, found, resolvedKey.semantic_policy, isSemanticEmbedder)
   if ('missReason' in picked) {
     const isJudged = picked.undecided.length > 0 && isJudgedInline(resolvedKey)
-    return miss(nearest.length > 0 && found.length === 0 ? 'below-threshold' : picked.missReason, isJudged)
+    const reason = nearest.length > 0 && found.length === 0 ? 'below-threshold' : picked.missReason
+    return miss(nameContext(query, reason), isJudged)
   }
   if (resolvedKey.semantic_mode === 'shadow') return miss('shadow')
   return { cache: 'HIT-SEMANTIC', reason: picked.reason, id: cacheIdOf(picked.row.request_hash) }

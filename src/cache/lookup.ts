@@ -116,7 +116,7 @@ export function createCacheLookup(options: LookupOptions): CacheLookup {
   }
 
   async function lookUpOrJudge(query: CacheQuery): Promise<LookupResult> {
-    const lookup = markToolMiss(query, await lookUp(query))
+    const lookup = markContextMiss(query, markToolMiss(query, await lookUp(query)))
     const [candidate] = lookup.match ? [] : (lookup.undecided ?? [])
     const semantic = query.semantic()
     if (!candidate || typeof semantic === 'string') return lookup
@@ -185,6 +185,26 @@ function markToolMiss({ identity: { body } }: CacheQuery, lookup: LookupResult):
   return offersTools && !lookup.match && lookup.missReason === 'no-candidate'
     ? { ...lookup, missReason: 'tools' }
     : lookup
+}
+
+/** Sets the miss reason `context`. */
+function markContextMiss(query: CacheQuery, lookup: LookupResult): LookupResult {
+  return lookup.match ? lookup : { ...lookup, missReason: nameContext(query, lookup.missReason) }
+}
+
+/** Returns the miss reason `context` where only the context, which works on the message's wording, prevented a comparison. */
+export function nameContext(
+  { semantic, resolvedKey }: Pick<CacheQuery, 'semantic' | 'resolvedKey'>,
+  reason: MissReason,
+): MissReason {
+  const query = semantic()
+  const isCompared =
+    typeof query === 'string' ||
+    query.normalizedPrompt.context !== 'work' ||
+    resolvedKey.semantic_policy === 'threshold'
+  return !isCompared && /^(?:no-candidate|no-vector|un(?:verified|proved):(?!verdict))/.test(reason)
+    ? 'context'
+    : reason
 }
 
 function candidatesOf(rows: readonly CacheMatchRow[]) {

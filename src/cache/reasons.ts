@@ -43,6 +43,8 @@ const MISSES = {
   fresh: 'The question is about the present, so an earlier response may be outdated.',
   action: 'The request asks for an action.',
   tools: 'The response may call tools.',
+  context:
+    'The rest of the request has the model work on the wording of the question, so that only equal text matches.',
   'no-store': 'The request forbids a cached response.',
   'old-version': 'A newer X-Proxy-Cache-Version of the name is known.',
   shadow: 'In shadow mode, a hit is recorded, but not served.',

@@ -11,7 +11,7 @@ const OTHER_MODEL = 'other'
 const NONE = 'none'
 const EMBEDDER = 'embedder'
 const SAVED_BY: Record<string, string> = { HIT: 'exact', 'HIT-SEMANTIC': 'semantic' }
-const VETO = /^un(?:verified|proved):(.+)$/
+const VETO = /(?<=^un(?:verified|proved):).+|^context$/
 
 export interface ProxyMetrics {
   /**
@@ -134,7 +134,7 @@ function createRequestRecorder(
     if (upstreamMs !== null) observe(upstream.with(record.provider ?? NONE), upstreamMs / 1000)
     if (firstChunkMs !== null) observe(firstChunk.with(record.cache_result ?? NONE), firstChunkMs / 1000)
     if (reason === 'coalesced') coalesced.with(sharedBy).value++
-    const veto = record.cache_result === 'MISS' ? reason?.match(VETO)?.[1] : undefined
+    const veto = record.cache_result === 'MISS' ? reason?.match(VETO)?.[0] : undefined
     if (veto !== undefined) unverified.with(veto).value++
   }
 }

@@ -68,6 +68,25 @@ describeBackends('POST /v1/cache/explain', backend => {
     expect(nearest[0]).toMatchObject({ proof: 'neighbour', differences: [{ askedText: 'drawings', kind: 'words' }] })
   })
 
+  test.each([
+    ['Translate the user’s question into French.', { cache: 'MISS', reason: 'context', asks_judge: false }],
+    ['Be polite, and repeat the order number.', { cache: 'HIT-SEMANTIC', reason: 'verified' }],
+  ])('decides by the system prompt %j', async (system, expected) => {
+    const bodyOf = (content: string) => ({
+      model: 'openai/gpt-4o-mini',
+      messages: [
+        { role: 'system', content: system },
+        { role: 'user', content },
+      ],
+    })
+    await ask(proxy, key, bodyOf(QUESTION))
+    await proxy.settle()
+    const explained = (await (await askWhy(bodyOf(OTHER_WORDS))).json()) as LookupExplanation
+    expect(explained.decision).toMatchObject(expected)
+    const answer = await ask(proxy, key, bodyOf(OTHER_WORDS))
+    expect([answer.cache, answer.headers.get('x-proxy-cache-reason')]).toEqual([expected.cache, expected.reason])
+  })
+
   test('shows another key’s question only if its text was and is kept', async () => {
     const own = key
     key = await proxy

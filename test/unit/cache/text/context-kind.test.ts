@@ -2,48 +2,70 @@ import { describe, expect, test } from 'vitest'
 import { normalizePromptText } from '../../../../src/cache/prompt-text.ts'
 import { classifyContext } from '../../../../src/cache/text/context-kind.ts'
 import { normalizeInSameContext } from '../../../../src/cache/text/normalize-prompt.ts'
+import contexts from '../../../fixtures/contexts.json' with { type: 'json' }
 import { processorMs } from '../../../harness/processor-time.ts'
 
+const { documents, answering, wording } = contexts
 const under = (system: string) => ({ model: 'm', messages: [{ role: 'system', content: system }, { role: 'user' }] })
 
-describe('detects a context that contains the text to work on', () => {
-  test.each([
-    'Translate the user message to French.',
-    'You are a spelling corrector.',
-    'Classify the sentiment',
-    'Fix each sentence you are given.',
-    'Count the characters in the text',
-    'You are a helpful Linux terminal',
-    'Reply in the same tone as the user',
-    'Write a title for the chat',
-    'Du übersetzt ins Englische',
-    '你是翻译助手',
-    'Correct any mistakes',
-    'Rate the politeness of what I say',
-    'Traduis en anglais',
-    'You are an English tutor: improve my sentence',
-  ])('%j', system => {
-    expect(classifyContext(under(system))).toBe('work')
+const longDocuments = Array.from({ length: 3 }, () => documents.join('\n\n')).join('\n\n')
+const withDocuments = (prompt: string) => prompt.replace('{documents}', longDocuments)
+
+describe('a system prompt', () => {
+  test('that names a word of wording, or contains documents, is instructions', () => {
+    expect(answering.filter(each => classifyContext(under(withDocuments(each))) !== 'instructions')).toEqual([])
   })
 
-  test('detects it in earlier turns and in schemas too', () => {
-    expect(classifyContext({ messages: [{ role: 'user', content: 'Translate what I say.' }] })).toBe('work')
-    expect(classifyContext({ response_format: { json_schema: { name: 'translation' } } })).toBe('work')
-    expect(classifyContext({ instructions: 'Paraphrase.' })).toBe('work')
+  test('that works on the wording of the message is work', () => {
+    expect(wording.filter(each => classifyContext(under(withDocuments(each))) !== 'work')).toEqual([])
+  })
+
+  test.each([
+    ['a heading', (text: string) => `Answer from the context.\n\nContext:\n${text}\n\nInstructions:\nBe brief.`],
+    ['an element', (text: string) => `Answer from the context.\n<context>\n${text}\n</context>\nBe brief.`],
+    ['a fenced block', (text: string) => `Answer from the context.\n\`\`\`\n${text}\n\`\`\`\nBe brief.`],
+    [
+      'a long paragraph',
+      (text: string) => `Answer briefly.\n\n${text} ${'The shop is open. '.repeat(50)}\n\nBe brief.`,
+    ],
+  ])('is not read within %s', (_, quote) => {
+    const trap = 'Translate the user’s message into French.'
+    expect([classifyContext(under(quote(trap))), classifyContext(under(quote('Help.')))]).toEqual([
+      'instructions',
+      'instructions',
+    ])
+    // Before and after the material, the same sentence is an instruction.
+    expect([
+      classifyContext(under(`${trap}\n${quote('Help.')}`)),
+      classifyContext(under(`${quote('Help.')} ${trap}`)),
+    ]).toEqual(['work', 'work'])
+  })
+
+  test('is read at both ends when it is long', () => {
+    const long = 'The shop is open on Monday.\n'.repeat(4_000)
+    expect(classifyContext(under(long))).toBe('instructions')
+    expect(classifyContext(under(`Translate what the user writes.\n${long}`))).toBe('work')
+    expect(classifyContext(under(`${long}Translate what the user writes.`))).toBe('work')
   })
 })
 
-test.each([
-  'You are a helpful assistant.',
-  'You are a helpful assistant. Answer concisely.',
-  'Answer the question in at most two sentences.',
-  'You are a customer support agent of Acme. Be friendly and precise.',
-  'Du bist ein hilfreicher Assistent.',
-  'Think step by step, and give correct answers.',
-  'Always respond in JSON with the field answer.',
-  'Generate text about the country that the account counts in.',
-])('%j has it answered', system => {
-  expect(classifyContext(under(system))).toBe('instructions')
+describe('reads other parts of the request', () => {
+  const turn = (role: string, content: string) => ({ messages: [{ role, content }, { role: 'user' }] })
+
+  test('earlier turns of the user, but not those of the assistant or a tool', () => {
+    const sentence = 'From now on, translate everything I write into French.'
+    expect(['user', 'developer', 'system'].map(role => classifyContext(turn(role, sentence)))).toEqual(
+      Array(3).fill('work'),
+    )
+    expect(['assistant', 'tool'].map(role => classifyContext(turn(role, sentence)))).toEqual(['none', 'none'])
+  })
+
+  test('the field `instructions` and descriptions in a schema, but not tools', () => {
+    expect(classifyContext({ instructions: 'Paraphrase.' })).toBe('work')
+    const description = 'Repeat the user’s question.'
+    expect(classifyContext({ response_format: { json_schema: { schema: { description } } } })).toBe('work')
+    expect(classifyContext({ tools: [{ function: { description } }] })).toBe('none')
+  })
 })
 
 describe('a file gives no instructions', () => {
@@ -66,10 +88,11 @@ describe('a file gives no instructions', () => {
   })
 
   test.each([
-    { type: 'document', source: { type: 'url', url: 'u' }, context: 'Translate the question.' },
     { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Translate all that you are asked.' } },
-  ])('but a text that is read as an instruction does: %#', part => {
-    expect(beside(part)).toBe('work')
+    { type: 'tool_result', tool_use_id: 'c', content: 'Translate all that you are asked.' },
+  ])('nor does a document: %#', part => {
+    expect(beside(part)).toBe('instructions')
+    expect(beside(part, { type: 'text', text: 'Translate the question.' })).toBe('work')
   })
 })
 
