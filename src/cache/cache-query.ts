@@ -7,7 +7,7 @@ import { entryName, sharedCallName } from '../stores/fast-store.ts'
 import type { InternalCallTrace } from '../telemetry/tracing/request-trace.ts'
 import type { CacheControl } from './cache-control.ts'
 import { canBeUserScoped, scopedHash, scopeOwnerOf, semanticScope, verdictScope } from './cache-scope.ts'
-import { extractPromptText, normalizePromptText } from './prompt-text.ts'
+import { extractPromptText, normalizePromptText, type PromptText } from './prompt-text.ts'
 import type { MissReason } from './reasons.ts'
 import { type NormalizedPrompt, normalizePrompt } from './text/normalize-prompt.ts'
 import { findBypassReason } from './verify/bypass.ts'
@@ -99,9 +99,10 @@ function buildSemanticQuery({
   // The message's other texts may depend on the time or concern the end user.
   const message = prompt.message === prompt.text ? normalized : normalizePrompt(prompt.message, 'work')
   if (!message.isSemantic) return 'no-candidate'
-  const bypass = resolvedKey.semantic_policy === 'threshold' ? null : findBypassReason(message)
+  const hasBypass = resolvedKey.semantic_policy !== 'threshold'
+  const bypass = hasBypass ? (findBypassReason(message) ?? findBypassReason(normalized)) : null
   if (bypass) return bypass
-  const scope = semanticScope(resolvedKey, identity.body, message)
+  const scope = semanticScope(resolvedKey, identity.body, describeMessage(prompt, normalized, message))
   const scopeOfVerdicts = verdictScope(scope, identity.namespace)
   return {
     normalizedPrompt: normalized,
@@ -117,6 +118,15 @@ function buildSemanticQuery({
     hasVerdicts: resolvedKey.verdict_generation > 1,
     judgeFloor: resolvedKey.semantic_policy === 'judged' ? resolvedKey.semantic_judge_floor : null,
   }
+}
+
+/** Returns what may concern the end user: the question and its template, or else the whole message. */
+function describeMessage(
+  { template }: PromptText,
+  question: NormalizedPrompt,
+  message: NormalizedPrompt,
+): NormalizedPrompt {
+  return template === null ? message : { ...question, normalized: `${template}\n${question.normalized}` }
 }
 
 /** Returns whether other wordings of the prompt are shared with the same end user only. */

@@ -1,8 +1,9 @@
-/** Extracts the text of a request that a semantic match may word differently. The rest of the request is its context. */
+/** Extracts the text of a request that a semantic match may word differently. The rest of the request is its context, and so is the template around a question. */
 import { LRUCache } from 'lru-cache'
 import { isJsonObject, type JsonObject } from '../formats/json/canonical.ts'
 import { normalizeRequestBody } from './normalize-request-body.ts'
 import { type ContextKind, classifyContext } from './text/context-kind.ts'
+import { findTemplateQuestion } from './text/find-template-question.ts'
 import { type NormalizedPrompt, normalizePrompt } from './text/normalize-prompt.ts'
 
 /** Longer texts are documents instead of questions. They get exact matches only. */
@@ -17,6 +18,8 @@ interface ExtractedText {
 export interface PromptText extends ExtractedText {
   /** All texts of the message that contains the text. */
   message: string
+  /** The template of an application that surrounds the text. Null without one. */
+  template: string | null
 }
 
 /** Returns the text with its context. Null when the request can only be matched exactly. */
@@ -61,16 +64,22 @@ const PLACEHOLDER = { taken: true }
 /** Replaces a text that follows another text, which may contain instructions for it. */
 const PLACEHOLDER_AFTER_TEXT = { taken: 'the following text' }
 
-/** Returns the last text, all texts, and the content without the last text. Null when there is no text. */
-function extractFromContent(content: unknown): { text: string; message: string; rest: unknown } | null {
-  if (typeof content === 'string') return { text: content, message: content, rest: PLACEHOLDER }
+/** Returns the last text or the question in it, all texts, and the content without it. Null when there is no text. */
+function extractFromContent(content: unknown): (Omit<PromptText, 'contextBody'> & { rest: unknown }) | null {
+  if (typeof content === 'string') {
+    const template = findTemplateQuestion(content)
+    if (!template) return { text: content, message: content, rest: PLACEHOLDER, template: null }
+    const { question, before, after } = template
+    const rest = { template: [before, after] }
+    return { text: question, message: content, rest, template: `${before}\n${after}` }
+  }
   if (!Array.isArray(content)) return null
   const at = content.findLastIndex(isText)
   const last: unknown = content[at]
   if (!isText(last)) return null
   const rest = content.with(at, { ...last, text: isText(content[at - 1]) ? PLACEHOLDER_AFTER_TEXT : PLACEHOLDER })
   const message = content.filter(isText).map(part => part.text)
-  return { text: last.text, message: message.join('\n'), rest }
+  return { text: last.text, message: message.join('\n'), rest, template: null }
 }
 
 function isText(part: unknown): part is { text: string } {

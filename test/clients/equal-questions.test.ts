@@ -176,6 +176,13 @@ describeBackends('a question in another encoding', backend => {
     expect((await cacheOf(chat([marked, chatText(QUESTION)]))).at(-1)).toBe('HIT-SEMANTIC')
   })
 
+  test('an application’s prompt is matched in other words within the same template', async () => {
+    const about = (text: string, end = 'Answer in one sentence.') =>
+      chat(`You are a helpful assistant of a bakery.\n\nQuestion: ${text}\n\n${end}`)
+    const requests = [about(QUESTION), about(REWORDED), about(QUESTION), about(REWORDED, 'Answer in two sentences.')]
+    expect(await cacheOf(...requests)).toEqual(['MISS', 'HIT-SEMANTIC', 'HIT', 'MISS'])
+  })
+
   test('a time-dependent question may be in another text of the message', async () => {
     const about = (text: string) => chat([chatText('What is the weather today?'), chatImage(png(PNG)), chatText(text)])
     expect(await cacheOf(about(OF_IMAGE), about(OF_IMAGE_REWORDED))).toEqual(['MISS', 'MISS'])

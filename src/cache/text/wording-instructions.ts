@@ -130,6 +130,9 @@ const patterns = [
   `${begin}[meq]${own}`,
   `${begin}[mq]${any}`,
   `${begin}[ma](?:[DVxiLNSzkYP]{1,8}P)(?:${own}|${definite})`,
+  `${begin}m[DVxiLNS]{1,4}P[DV]Q`,
+  // The grammar of this sentence.
+  `[Ll]P[DJV]{1,2}[NMQ]`,
   // Correct any mistakes.
   `${begin}[tqm][DViYkL]{0,3}L(?:$|[k;]|P(?:${own}|${definite}))`,
   // Grade the student's answer.

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readCacheControl } from '../../../src/cache/cache-control.ts'
 import { createCacheQuery, type RequestIdentity } from '../../../src/cache/cache-query.ts'
 import type { ResolvedKey } from '../../../src/postgres/admit-requests.ts'
@@ -38,4 +38,50 @@ test('names differ between projects and between cache generations', () => {
   const names = [{}, { project_id: 2 }, { cache_generation: 2 }].map(account => namesOf({}, account))
   expect(new Set(names.map(({ sharedCallName }) => sharedCallName)).size).toBe(3)
   expect(new Set(names.map(({ exactKey }) => exactKey)).size).toBe(3)
+})
+
+describe('a question within the template of an application', () => {
+  function semanticOf(content: string, fields: object = {}) {
+    const settings = {
+      semantic_mode: 'on',
+      semantic_policy: 'verified',
+      semantic_threshold: 0.95,
+      cache_scope: 'project',
+    }
+    const body = { model: 'm', messages: [{ role: 'user', content }], ...fields }
+    return createCacheQuery(
+      {
+        resolvedKey: { project_id: 1, key_type: 'project', ...settings } as ResolvedKey,
+        control: { ...readCacheControl(new Headers()), sharingScope: '' },
+        identity: {
+          namespace: '',
+          endpoint: 'chat',
+          route: 'sandbox m',
+          headers: [],
+          body,
+          canonicalBody: '',
+          source: { text: '', hasInexactNumber: false, isLarge: false },
+        },
+        model: 'm',
+      },
+      REQUEST_HASH,
+    ).semantic()
+  }
+
+  test.each([
+    ['You are a bot of the weather today.\nQuestion: How do I boil an egg?\nAnswer briefly.', 'fresh'],
+    ['You are a bot of ACME.\nQuestion: What is the weather today?\nAnswer briefly.', 'fresh'],
+    ['You are a bot of ACME.\nQuestion: Cancel my order 5512\nAnswer briefly.', 'action'],
+  ])('%j is a miss: %s', (content, reason) => {
+    expect(semanticOf(content)).toBe(reason)
+  })
+
+  test.each([
+    ['You are a bot of ACME.\nQuestion: How do I boil an egg?\nAnswer briefly.', ''],
+    ['You are a bot of ACME.\nQuestion: How do I boil my egg?\nAnswer briefly.', '["asker","alice"]'],
+    ['You are my bot of ACME.\nQuestion: How do I boil an egg?\nAnswer briefly.', '["asker","alice"]'],
+    ['You are a bot of ACME.\nQuestion: `egg`\nAnswer briefly.', '["asker","alice"]'],
+  ])('%j has the sharing scope %j', (content, sharingScope) => {
+    expect(semanticOf(content, { user: 'alice' })).toMatchObject({ sharingScope })
+  })
 })

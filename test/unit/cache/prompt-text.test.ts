@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { extractPromptText, normalizePromptText } from '../../../src/cache/prompt-text.ts'
+import applicationPrompts from '../../fixtures/application-prompts.json' with { type: 'json' }
+import { processorMs } from '../../harness/processor-time.ts'
 
 const chat = (...messages: unknown[]) => extractPromptText('chat', { model: 'm', messages })
 
@@ -58,11 +60,61 @@ test.each([
   expect(chat(...messages)).toBeNull()
 })
 
+describe('a prompt of an application', () => {
+  const { templates, rewordings, nearMisses } = applicationPrompts
+  const read = (content: string) => {
+    const prompt = chat({ role: 'user', content })
+    const context = JSON.stringify(prompt?.contextBody)
+    return { context, normalized: prompt && normalizePromptText(prompt, context, '').normalized, prompt }
+  }
+  const isEqual = ([one = '', other = '']: string[]) => {
+    const [ours, theirs] = [read(one), read(other)]
+    return ours.context === theirs.context && ours.normalized === theirs.normalized
+  }
+
+  test.each(templates)('has one question, whose rewordings are equal: %j', template => {
+    const prompts = rewordings.map(pair => pair.map(question => template.replace('{q}', () => question)))
+    expect(prompts.filter(pair => !isEqual(pair))).toEqual([])
+    for (const [asked = ''] of prompts) {
+      const { prompt, context } = read(asked)
+      // Nothing of the message is lost.
+      const [, parts = ''] = /"template":(\[.*?"\])\}/.exec(context) ?? []
+      expect(JSON.parse(parts).join(prompt?.text)).toBe(asked)
+    }
+  })
+
+  test.each(nearMisses)('is not equal with another template, wording or question: %j, %j', (...pair) => {
+    expect(isEqual(pair)).toBe(false)
+  })
+
+  test.each([
+    ['several questions', 'You are a bot.\nQuestion: How long?\nQuestion: How wide?\nAnswer briefly.'],
+    ['a question beside the enclosed one', 'What is asked here?\n<question>How long?</question>\nAnswer briefly.'],
+    ['a question that is a document', `You are a bot.\nQuestion: ${'a '.repeat(400)}\nAnswer briefly.`],
+    ['no instruction', 'My dog is ill.\nHow do I boil an egg?\nIt barks.'],
+    ['a label alone', 'Question: How do I boil an egg?'],
+    ['a question about the text beside it', 'You are a bot. What does this mean: a b c? Answer in the following form.'],
+    ['a question named as a text', 'You are a bot. Say more about this text.\n"""How long?"""'],
+  ])('with %s stays whole', (_, content) => {
+    expect(chat({ role: 'user', content })).toMatchObject({ text: content, message: content })
+  })
+
+  test.each(['\n', ' ', '"""', '<question>a', 'question ', 'q:\n', '. ', 'answer: ', '# question\n', 'a?', '? '])(
+    'of %j, repeated, is read in linear time',
+    unit => {
+      const content = unit.repeat(16_000 / unit.length)
+      const times = Array.from({ length: 3 }, () => processorMs(() => chat({ role: 'user', content })))
+      expect(Math.min(...times)).toBeLessThan(20)
+    },
+  )
+})
+
 describe('of a Responses request', () => {
   test('reads an input that is one text, and the last text of a last user message', () => {
     expect(extractPromptText('responses', { model: 'm', input: 'x' })).toEqual({
       text: 'x',
       message: 'x',
+      template: null,
       contextBody: { model: 'm', input: [{ role: 'user', content: { taken: true } }] },
     })
     const first = { role: 'user', content: 'a' }
@@ -75,6 +127,7 @@ describe('of a Responses request', () => {
     expect(extractPromptText('responses', { model: 'm', input: [first, last] })).toEqual({
       text: 'c',
       message: 'b\nc',
+      template: null,
       contextBody: { model: 'm', input: [first, { role: 'user', content }] },
     })
   })
