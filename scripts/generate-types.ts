@@ -45,6 +45,7 @@ select
         when 'models' then 'string[]'
         when 'aliases' then 'string[]'
         when 'durations' then 'string[]'
+        when 'contexts' then 'string[]'
         else 'number'
     end as type
 from setting_kinds k

@@ -54,7 +54,7 @@ comment on column projects.plan is 'The plan whose limits apply from the next re
 comment on column projects.created_at is 'When the project was created.';
 comment on column projects.archived_at is 'When the project was archived, and its keys deactivated; null: in use.';
 comment on column projects.cache_generation is 'Part of every Redis key: incrementing it orphans all that is cached there.';
-comment on column projects.verdict_generation is 'Incremented when a person gives or withdraws a verdict on a pair: copies of verdicts in Redis are then invalid. 1: no person has given any.';
+comment on column projects.verdict_generation is 'Incremented when a person gives or withdraws a verdict on a pair, or corrects a context: copies of verdicts in Redis are then invalid. 1: no person has given any.';
 comment on column projects.has_budgets is 'Whether any budget is set: without one, nothing is reserved.';
 
 -- Deployed with sql/functions; the trigger needs it now.
@@ -86,7 +86,7 @@ create trigger projects_deleted after delete on projects referencing old table a
 create table setting_kinds (
     name text primary key,
     type text not null
-        check (type in ('choice', 'number', 'whole', 'text', 'models', 'aliases', 'durations')),
+        check (type in ('choice', 'number', 'whole', 'text', 'models', 'aliases', 'durations', 'contexts')),
     preset text not null,
     least double precision,
     most double precision,
@@ -100,7 +100,7 @@ create table setting_kinds (
 
 comment on table setting_kinds is 'The settings of projects, and their values. A new setting is a row of sql/settings, which creates its column in projects.';
 comment on column setting_kinds.name is 'The setting, and the column of projects.';
-comment on column setting_kinds.type is 'choice: one of words; number; whole: a number without fraction; text; models: names of models with commas between them; aliases: the same, each as name=model|fallback|…; durations: milliseconds, and model=milliseconds, with commas between them.';
+comment on column setting_kinds.type is 'choice: one of words; number; whole: a number without fraction; text; models: names of models with commas between them; aliases: the same, each as name=model|fallback|…; durations: milliseconds, and model=milliseconds, with commas between them; contexts: hash=question or hash=wording, with commas between them.';
 comment on column setting_kinds.preset is 'The value in new projects, and in existing ones when the setting is added.';
 comment on column setting_kinds.least is 'The minimum of a number or a duration; null: none.';
 comment on column setting_kinds.most is 'The maximum of a number or a duration, of the length of a text or of the number of names; null: none.';

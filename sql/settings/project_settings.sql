@@ -45,6 +45,7 @@ from (values
         'Generous: Also other forms of a word, such as another tense or a plural with its own meaning.'
     ]),
     ('semantic_threshold', 'number', '0.95', 0, 1, array['a number'], 'Semantic cache', 'Similarity threshold', 'Minimum cosine similarity of a match, from 0 to 1. Pairs that a person or the judge has confirmed may be below it.', '{}'),
+    ('semantic_contexts', 'contexts', '{}', 0, 100, array['up to 100 hashes of contexts with commas between them, each as hash=question or hash=wording, or nothing'], 'Semantic cache', 'Corrected contexts', 'Instructions, by their hash, after which the wording of a question does not matter (hash=question) or matters (hash=wording), whatever the cache recognizes. Cache explanations show the hash.', '{}'),
     ('log_content', 'choice', 'off', null, null, '{off,sealed}', 'Semantic cache', 'Storage of request text', 'Whether the text of requests and responses is stored, and the questions of semantic hits and near misses.', array[
         'Not stored: Requests show no text. Semantic hits show the similarity and the kinds of difference.',
         'Stored for a week: Encrypted. Members of the project can read it under Requests, Semantic hits and Near misses.'
@@ -110,6 +111,7 @@ begin
                 when 'models' then 'text[]'
                 when 'aliases' then 'text[]'
                 when 'durations' then 'text[]'
+                when 'contexts' then 'text[]'
                 else 'text'
             end as column_type
         ) t

@@ -78,7 +78,7 @@ comment on column resolved_keys.cache_generation is 'Incremented by every purge.
 comment on column resolved_keys.direct_providers is 'Direct providers for which the project has stored a key, each once.';
 comment on column resolved_keys.provider_keys_version is 'Grows with every stored provider key; 0 when there is none.';
 comment on column resolved_keys.max_cache_ttl_seconds is 'Maximum lifetime of a cached response, whatever the request sets.';
-comment on column resolved_keys.verdict_generation is 'Incremented by every verdict of a person; 1: there was none.';
+comment on column resolved_keys.verdict_generation is 'Incremented by every verdict of a person and every correction of contexts; 1: there was none.';
 comment on column resolved_keys.concurrent_requests is 'Maximum number of concurrent requests of the key in one process of the proxy.';
 comment on column resolved_keys.has_budgets is 'Whether the project has any budget: the cost of requests is then reserved.';
 comment on column resolved_keys.key_allowed_models is 'Patterns of the model names that the key may request, within those that the project allows. Null: all of these.';

@@ -7,7 +7,7 @@ import { entryName, sharedCallName } from '../stores/fast-store.ts'
 import type { InternalCallTrace } from '../telemetry/tracing/request-trace.ts'
 import type { CacheControl } from './cache-control.ts'
 import { canBeUserScoped, scopedHash, scopeOwnerOf, semanticScope, verdictScope } from './cache-scope.ts'
-import { extractPromptText, normalizePromptText, type PromptText } from './prompt-text.ts'
+import { classifyPromptContext, extractPromptText, type PromptText } from './prompt-text.ts'
 import type { MissReason } from './reasons.ts'
 import { type NormalizedPrompt, normalizePrompt } from './text/normalize-prompt.ts'
 import { findBypassReason } from './verify/bypass.ts'
@@ -45,6 +45,8 @@ export interface SemanticQuery {
   normalizedHash: string
   /** Hex SHA-256 of the request without the text, within the sharing scope. */
   contextHash: string
+  /** Hash of the instructions that decided whether the wording matters, or else of the first ones. Null without instructions. */
+  instructionsHash: string | null
   /** Similarity that a match must exceed, unless a person or the judge confirmed it. */
   threshold: number
   risk: SemanticRisk
@@ -95,7 +97,10 @@ function buildSemanticQuery({
   const prompt = extractPromptText(identity.endpoint, identity.body)
   if (!prompt) return 'no-candidate'
   const context = hashContext(identity, prompt.contextBody)
-  const normalized = normalizePromptText(prompt, context, scopeOwnerOf({ resolvedKey, control }))
+  const owner = scopeOwnerOf({ resolvedKey, control })
+  const instructions = classifyPromptContext(prompt, context, owner, resolvedKey.semantic_contexts)
+  // Stays unchanged if the context works on it, such as a translation.
+  const normalized = normalizePrompt(prompt.text, instructions.kind, owner)
   // The message's other texts may depend on the time or concern the end user.
   const message = prompt.message === prompt.text ? normalized : normalizePrompt(prompt.message, 'work')
   if (!message.isSemantic) return 'no-candidate'
@@ -110,6 +115,7 @@ function buildSemanticQuery({
     verdictScope: scopeOfVerdicts,
     normalizedHash: scopedHash(scopeOfVerdicts, sha256(normalized.normalized)),
     // Texts that were normalized are never compared with texts that were not.
+    instructionsHash: instructions.hash,
     contextHash: scopedHash(scope, normalized.context === 'work' ? sha256(`work ${context}`) : context),
     threshold: control.threshold ?? resolvedKey.semantic_threshold,
     risk: resolvedKey.semantic_risk,

@@ -35,6 +35,10 @@ export interface LookupExplanation {
     text: string
     normalized: string
     context_hash: string
+    /** Names the instructions in the project's setting `semantic_contexts`. Null without instructions. */
+    instructions_hash: string | null
+    /** True if the instructions work on the wording of the text, so that only equal text matches. */
+    wording_matters: boolean
     mode: string
     policy: string
     threshold: number
@@ -180,11 +184,14 @@ function describeKey({ resolvedKey, identity, requestHash }: CacheQuery): Lookup
   return { ...named, endpoint, route, canonical_body: canonicalBody }
 }
 
-function describeSemantic({ resolvedKey }: CacheQuery, { normalizedPrompt, contextHash, threshold }: SemanticQuery) {
+function describeSemantic({ resolvedKey }: CacheQuery, semantic: SemanticQuery) {
+  const { normalizedPrompt, contextHash, instructionsHash, threshold } = semantic
   return {
     text: normalizedPrompt.text,
     normalized: normalizedPrompt.normalized,
     context_hash: contextHash,
+    instructions_hash: instructionsHash,
+    wording_matters: normalizedPrompt.context === 'work',
     mode: resolvedKey.semantic_mode,
     policy: resolvedKey.semantic_policy,
     threshold,

@@ -2,9 +2,8 @@
 import { LRUCache } from 'lru-cache'
 import { isJsonObject, type JsonObject } from '../formats/json/canonical.ts'
 import { normalizeRequestBody } from './normalize-request-body.ts'
-import { type ContextKind, classifyContext } from './text/context-kind.ts'
+import { type ClassifiedContext, classifyContext } from './text/context-kind.ts'
 import { findTemplateQuestion } from './text/find-template-question.ts'
-import { type NormalizedPrompt, normalizePrompt } from './text/normalize-prompt.ts'
 
 /** Longer texts are documents instead of questions. They get exact matches only. */
 const MAX_TEXT_LENGTH = 16_000
@@ -29,22 +28,23 @@ export function extractPromptText(endpoint: string, body: JsonObject): PromptTex
   return prompt && isStorable(prompt.text) && isStorable(prompt.message) ? prompt : null
 }
 
-/** Context kinds by the context's hash, because conversations and system prompts repeat. */
-const contextKinds = new LRUCache<string, ContextKind>({ max: 4_096 })
+/** Classified contexts by their hash, because conversations and system prompts repeat. */
+const contexts = new LRUCache<string, ClassifiedContext>({ max: 4_096 })
 
-/** Normalizes the text. It stays unchanged if the context processes it, such as a translation. */
-export function normalizePromptText(
-  { text, contextBody }: ExtractedText,
+/** Classifies the context of a text, by the corrections of its project. */
+export function classifyPromptContext(
+  { contextBody }: Pick<ExtractedText, 'contextBody'>,
   contextHash: string,
   owner: string,
-): NormalizedPrompt {
-  const name = `${owner} ${contextHash}`
-  let context = contextKinds.get(name)
+  corrections: readonly string[] = [],
+): ClassifiedContext {
+  const name = `${owner} ${contextHash} ${corrections.join()}`
+  let context = contexts.get(name)
   if (context === undefined) {
-    context = classifyContext(contextBody)
-    contextKinds.set(name, context)
+    context = classifyContext(contextBody, corrections)
+    contexts.set(name, context)
   }
-  return normalizePrompt(text, context, owner)
+  return context
 }
 
 /** Extracts the last text of the last turn, if that is a user message. */

@@ -62,7 +62,7 @@ export interface ResolvedKeys {
   tokens_per_minute: number | null;
   /** active, expired or disabled, as of now. */
   verdict: string;
-  /** Incremented by every verdict of a person; 1: there was none. */
+  /** Incremented by every verdict of a person and every correction of contexts; 1: there was none. */
   verdict_generation: number;
 }
 
@@ -104,6 +104,8 @@ export interface ProjectSettings {
   response_timeout_ms: string[];
   /** Encryption at rest: Whether cached responses, questions and stored responses are encrypted with the installation’s key. Applies to data stored from now on. */
   seal_answers: 'off' | 'on';
+  /** Corrected contexts: Instructions, by their hash, after which the wording of a question does not matter (hash=question) or matters (hash=wording), whatever the cache recognizes. Cache explanations show the hash. */
+  semantic_contexts: string[];
   /** Judge: Whether a model compares pairs of questions that the checks leave undecided. Applies to the match policy Judged. */
   semantic_judge: 'off' | 'learn' | 'inline';
   /** Daily budget, in US dollars: Per UTC day. When it is spent, the judge is not called. */

@@ -69,9 +69,9 @@ describeBackends('POST /v1/cache/explain', backend => {
   })
 
   test.each([
-    ['Translate the user’s question into French.', { cache: 'MISS', reason: 'context', asks_judge: false }],
-    ['Be polite, and repeat the order number.', { cache: 'HIT-SEMANTIC', reason: 'verified' }],
-  ])('decides by the system prompt %j', async (system, expected) => {
+    ['Translate the user’s question into French.', { cache: 'MISS', reason: 'context' }, 'question'],
+    ['Be polite, and repeat the order number.', { cache: 'HIT-SEMANTIC', reason: 'verified' }, 'wording'],
+  ])('decides by the system prompt %j, unless the project corrects that', async (system, expected, correction) => {
     const bodyOf = (content: string) => ({
       model: 'openai/gpt-4o-mini',
       messages: [
@@ -79,12 +79,24 @@ describeBackends('POST /v1/cache/explain', backend => {
         { role: 'user', content },
       ],
     })
-    await ask(proxy, key, bodyOf(QUESTION))
-    await proxy.settle()
-    const explained = (await (await askWhy(bodyOf(OTHER_WORDS))).json()) as LookupExplanation
-    expect(explained.decision).toMatchObject(expected)
-    const answer = await ask(proxy, key, bodyOf(OTHER_WORDS))
-    expect([answer.cache, answer.headers.get('x-proxy-cache-reason')]).toEqual([expected.cache, expected.reason])
+    async function askBoth() {
+      await ask(proxy, key, bodyOf(QUESTION))
+      await proxy.settle()
+      const explained = (await (await askWhy(bodyOf(OTHER_WORDS))).json()) as LookupExplanation
+      const answer = await ask(proxy, key, bodyOf(OTHER_WORDS), { 'x-proxy-cache-ttl': '0' })
+      return { explained, answer: { cache: answer.cache, reason: answer.headers.get('x-proxy-cache-reason') } }
+    }
+    const before = await askBoth()
+    expect([before.explained.decision, before.answer]).toMatchObject([expected, expected])
+    expect(before.explained.semantic?.wording_matters).toBe(expected.reason === 'context')
+    const hash = before.explained.semantic?.instructions_hash
+    await proxy.query(`select set_setting('${project}', 'semantic_contexts', '${hash}=${correction}')`)
+    // The next request stores another entry, because texts of both kinds are never compared.
+    await ask(proxy, key, bodyOf(QUESTION), { 'cache-control': 'no-cache' })
+    const after = await askBoth()
+    expect(after.explained.decision.reason).toBe(correction === 'question' ? 'verified' : 'context')
+    expect(after.answer.reason).toBe(after.explained.decision.reason)
+    expect(after.explained.semantic?.instructions_hash).toBe(hash)
   })
 
   test('shows another key’s question only if its text was and is kept', async () => {

@@ -27,6 +27,12 @@ begin
                     and coalesce(bool_and(alias ~ '^[^=|]+=[^=|]+(\|[^=|]+){0,5}$'), true)
                 from unnest(parse_model_names(value)) alias
             )
+            when 'contexts' then (
+                select count(*) <= kind.most
+                    and count(*) = count(distinct split_part(context, '=', 1))
+                    and coalesce(bool_and(context ~ '^[0-9a-f]{16}=(question|wording)$'), true)
+                from unnest(parse_model_names(value)) context
+            )
             when 'durations' then (
                 select count(*) <= 100
                     and count(*) = count(distinct coalesce(substring(duration from '^(.*)='), ''))

@@ -24,7 +24,7 @@ export type Route = Static<typeof routeSchema>
 const settingKind = t.Object(
   {
     name: textSchema,
-    type: stringUnion('choice', 'number', 'whole', 'text', 'models', 'aliases', 'durations'),
+    type: stringUnion('choice', 'number', 'whole', 'text', 'models', 'aliases', 'durations', 'contexts'),
     preset: t.String({ description: 'The value in a new project.' }),
     least: nullable(t.Number()),
     most: nullable(t.Number()),

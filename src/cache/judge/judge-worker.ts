@@ -187,7 +187,7 @@ async function requestVerdicts(
 
 /** Returns the fields that identify the pair of a stored verdict. */
 function describe(pair: QueuedPair, isSure: boolean) {
-  const context = classifyContext(JSON.parse(pair.context))
+  const { kind: context } = classifyContext(JSON.parse(pair.context))
   const isEqual = normalizePrompt(pair.asked, context).normalized === normalizePrompt(pair.cached, context).normalized
   const difference = isEqual ? null : mainDifferenceKind(pair.asked, pair.cached)
   return {

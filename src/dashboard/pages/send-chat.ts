@@ -46,7 +46,13 @@ export interface ModelOutput {
 
 /** The response of POST /v1/cache/explain. */
 export interface CacheExplanation {
-  semantic: { normalized: string; policy: string; threshold: number } | null
+  semantic: {
+    normalized: string
+    policy: string
+    threshold: number
+    instructions_hash: string | null
+    wording_matters: boolean
+  } | null
   nearest: {
     id: string
     similarity: number

@@ -41,8 +41,10 @@ test('names differ between projects and between cache generations', () => {
 })
 
 describe('a question within the template of an application', () => {
-  function semanticOf(content: string, fields: object = {}) {
+  function semanticOf(content: string, fields: object = {}, contexts: string[] = []) {
     const settings = {
+      semantic_contexts: contexts,
+
       semantic_mode: 'on',
       semantic_policy: 'verified',
       semantic_threshold: 0.95,
@@ -83,5 +85,14 @@ describe('a question within the template of an application', () => {
     ['You are a bot of ACME.\nQuestion: `egg`\nAnswer briefly.', '["asker","alice"]'],
   ])('%j has the sharing scope %j', (content, sharingScope) => {
     expect(semanticOf(content, { user: 'alice' })).toMatchObject({ sharingScope })
+  })
+
+  test('a corrected context has another hash, so that normalized texts are not compared with unchanged ones', () => {
+    const content = 'You are a bot of ACME.\nQuestion: How do I boil an egg?\nAnswer briefly.'
+    const before = semanticOf(content)
+    if (typeof before === 'string') throw new Error(before)
+    const after = semanticOf(content, {}, [`${before.instructionsHash}=wording`])
+    expect(after).toMatchObject({ instructionsHash: before.instructionsHash, normalizedPrompt: { context: 'work' } })
+    expect(after).not.toMatchObject({ contextHash: before.contextHash })
   })
 })

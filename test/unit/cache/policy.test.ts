@@ -15,6 +15,7 @@ function query(judgeFloor: number | null = 0.8): SemanticQuery {
     sharingScope: '',
     verdictScope: '',
     normalizedHash: '',
+    instructionsHash: null,
     contextHash: '',
     threshold: 0.95,
     judgeFloor,

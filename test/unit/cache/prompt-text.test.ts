@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { extractPromptText, normalizePromptText } from '../../../src/cache/prompt-text.ts'
+import { classifyPromptContext, extractPromptText } from '../../../src/cache/prompt-text.ts'
+import { normalizePrompt } from '../../../src/cache/text/normalize-prompt.ts'
+import type { JsonObject } from '../../../src/formats/json/canonical.ts'
 import applicationPrompts from '../../fixtures/application-prompts.json' with { type: 'json' }
 import { processorMs } from '../../harness/processor-time.ts'
 
 const chat = (...messages: unknown[]) => extractPromptText('chat', { model: 'm', messages })
+
+function normalizePromptText(prompt: { text: string; contextBody: JsonObject }, contextHash: string, owner: string) {
+  return normalizePrompt(prompt.text, classifyPromptContext(prompt, contextHash, owner).kind, owner)
+}
 
 test('the last user message’s text is the question; everything else is context', () => {
   const system = { role: 'system', content: 'Be brief.' }

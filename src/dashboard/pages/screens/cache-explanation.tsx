@@ -22,6 +22,8 @@ export function CacheExplanationCard({ explanation, question }: { explanation: C
           <p className="text-xs text-muted">
             Normalized to <q className="text-ink [overflow-wrap:anywhere]">{isolateDirection(semantic.normalized)}</q>.
             Match policy: {semantic.policy}, similarity threshold {semantic.threshold}.
+            {semantic.instructions_hash &&
+              ` In this context (${semantic.instructions_hash}), the wording ${semantic.wording_matters ? 'matters' : 'does not matter'}.`}
           </p>
         )}
       </div>

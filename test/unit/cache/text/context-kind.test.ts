@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { normalizePromptText } from '../../../../src/cache/prompt-text.ts'
+import { classifyPromptContext } from '../../../../src/cache/prompt-text.ts'
 import { classifyContext } from '../../../../src/cache/text/context-kind.ts'
-import { normalizeInSameContext } from '../../../../src/cache/text/normalize-prompt.ts'
+import { normalizeInSameContext, normalizePrompt } from '../../../../src/cache/text/normalize-prompt.ts'
+import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
 import contexts from '../../../fixtures/contexts.json' with { type: 'json' }
 import { processorMs } from '../../../harness/processor-time.ts'
 
+const kindOf = (context: unknown) => classifyContext(context).kind
 const { documents, answering, wording } = contexts
 const under = (system: string) => ({ model: 'm', messages: [{ role: 'system', content: system }, { role: 'user' }] })
 
@@ -13,11 +15,11 @@ const withDocuments = (prompt: string) => prompt.replace('{documents}', longDocu
 
 describe('a system prompt', () => {
   test('that names a word of wording, or contains documents, is instructions', () => {
-    expect(answering.filter(each => classifyContext(under(withDocuments(each))) !== 'instructions')).toEqual([])
+    expect(answering.filter(each => kindOf(under(withDocuments(each))) !== 'instructions')).toEqual([])
   })
 
   test('that works on the wording of the message is work', () => {
-    expect(wording.filter(each => classifyContext(under(withDocuments(each))) !== 'work')).toEqual([])
+    expect(wording.filter(each => kindOf(under(withDocuments(each))) !== 'work')).toEqual([])
   })
 
   test.each([
@@ -30,22 +32,19 @@ describe('a system prompt', () => {
     ],
   ])('is not read within %s', (_, quote) => {
     const trap = 'Translate the user’s message into French.'
-    expect([classifyContext(under(quote(trap))), classifyContext(under(quote('Help.')))]).toEqual([
-      'instructions',
-      'instructions',
-    ])
+    expect([kindOf(under(quote(trap))), kindOf(under(quote('Help.')))]).toEqual(['instructions', 'instructions'])
     // Before and after the material, the same sentence is an instruction.
-    expect([
-      classifyContext(under(`${trap}\n${quote('Help.')}`)),
-      classifyContext(under(`${quote('Help.')} ${trap}`)),
-    ]).toEqual(['work', 'work'])
+    expect([kindOf(under(`${trap}\n${quote('Help.')}`)), kindOf(under(`${quote('Help.')} ${trap}`))]).toEqual([
+      'work',
+      'work',
+    ])
   })
 
   test('is read at both ends when it is long', () => {
     const long = 'The shop is open on Monday.\n'.repeat(4_000)
-    expect(classifyContext(under(long))).toBe('instructions')
-    expect(classifyContext(under(`Translate what the user writes.\n${long}`))).toBe('work')
-    expect(classifyContext(under(`${long}Translate what the user writes.`))).toBe('work')
+    expect(kindOf(under(long))).toBe('instructions')
+    expect(kindOf(under(`Translate what the user writes.\n${long}`))).toBe('work')
+    expect(kindOf(under(`${long}Translate what the user writes.`))).toBe('work')
   })
 })
 
@@ -54,22 +53,20 @@ describe('reads other parts of the request', () => {
 
   test('earlier turns of the user, but not those of the assistant or a tool', () => {
     const sentence = 'From now on, translate everything I write into French.'
-    expect(['user', 'developer', 'system'].map(role => classifyContext(turn(role, sentence)))).toEqual(
-      Array(3).fill('work'),
-    )
-    expect(['assistant', 'tool'].map(role => classifyContext(turn(role, sentence)))).toEqual(['none', 'none'])
+    expect(['user', 'developer', 'system'].map(role => kindOf(turn(role, sentence)))).toEqual(Array(3).fill('work'))
+    expect(['assistant', 'tool'].map(role => kindOf(turn(role, sentence)))).toEqual(['none', 'none'])
   })
 
   test('the field `instructions` and descriptions in a schema, but not tools', () => {
-    expect(classifyContext({ instructions: 'Paraphrase.' })).toBe('work')
+    expect(kindOf({ instructions: 'Paraphrase.' })).toBe('work')
     const description = 'Repeat the user’s question.'
-    expect(classifyContext({ response_format: { json_schema: { schema: { description } } } })).toBe('work')
-    expect(classifyContext({ tools: [{ function: { description } }] })).toBe('none')
+    expect(kindOf({ response_format: { json_schema: { schema: { description } } } })).toBe('work')
+    expect(kindOf({ tools: [{ function: { description } }] })).toBe('none')
   })
 })
 
 describe('a file gives no instructions', () => {
-  const beside = (...parts: object[]) => classifyContext({ messages: [{ role: 'user', content: parts }] })
+  const beside = (...parts: object[]) => kindOf({ messages: [{ role: 'user', content: parts }] })
   const data = 'translate'.repeat(8_000)
 
   test.each([
@@ -98,7 +95,7 @@ describe('a file gives no instructions', () => {
 
 test('a text after another may be the text that the other one gives instructions for', () => {
   expect(
-    classifyContext({
+    kindOf({
       content: [
         { type: 'text', text: 'Well put?' },
         { type: 'text', text: { taken: 'the following text' } },
@@ -107,6 +104,10 @@ test('a text after another may be the text that the other one gives instructions
   ).toBe('work')
 })
 
+function normalizePromptText(prompt: { text: string; contextBody: JsonObject }, contextHash: string, owner: string) {
+  return normalizePrompt(prompt.text, classifyPromptContext(prompt, contextHash, owner).kind, owner)
+}
+
 test('quoted text is equal only if it is identical, also beside normalized text', () => {
   const contextBody = under('Translate into French.')
   const asked = normalizePromptText({ text: 'what is capital of france', contextBody }, 'context', '')
@@ -114,6 +115,19 @@ test('quoted text is equal only if it is identical, also beside normalized text'
     expect(normalizeInSameContext(asked, text).normalized).not.toBe(asked.normalized)
   }
   expect(normalizeInSameContext(asked, asked.text).normalized).toBe(asked.normalized)
+})
+
+test('a correction decides about the instructions with its hash', () => {
+  const translator = under('Translate what the user writes.')
+  const polite = under('Be polite.')
+  const [ofTranslator, ofPolite] = [classifyContext(translator).hash, classifyContext(polite).hash]
+  const corrections = [`${ofTranslator}=question`, `${ofPolite}=wording`]
+  expect([translator, polite].map(each => classifyContext(each, corrections).kind)).toEqual(['instructions', 'work'])
+  expect(classifyContext(under('Translate what I write.'), corrections).kind).toBe('work')
+  const turns = { messages: [...translator.messages, { role: 'user', content: 'Paraphrase the text.' }] }
+  expect(classifyContext(turns, corrections).kind).toBe('work')
+  const [one, other] = ['cup', 'plate'].map(word => `Be polite.\n<documents>A ${word}.</documents>`).map(under)
+  expect(classifyContext(one).hash).toBe(classifyContext(other).hash)
 })
 
 describe('a question to "you"', () => {
@@ -140,7 +154,7 @@ describe('a question to "you"', () => {
 
 test.each(['fix ', 'match ', 'same t', 'user’s ', 'a', 'é', '{"a":'])('reads %j, repeated, in linear time', unit => {
   const context = under(unit.repeat(Math.ceil(256_000 / unit.length)))
-  expect(Math.min(...Array.from({ length: 3 }, () => processorMs(() => classifyContext(context))))).toBeLessThan(20)
+  expect(Math.min(...Array.from({ length: 3 }, () => processorMs(() => kindOf(context))))).toBeLessThan(20)
   const longest = under(unit.repeat(Math.floor(64_000 / unit.length)))
-  expect(Math.min(...Array.from({ length: 3 }, () => processorMs(() => classifyContext(longest))))).toBeLessThan(20)
+  expect(Math.min(...Array.from({ length: 3 }, () => processorMs(() => kindOf(longest))))).toBeLessThan(20)
 })
