@@ -124,7 +124,9 @@ create table cache_prompts (
     expires_at timestamptz not null,
     group_key bigint not null generated always as (hashtextextended(encode(context_hash, 'hex'), project_id)) stored,
     name_key bigint not null generated always as (hashtextextended(encode(context_hash || normalized_hash, 'hex'), project_id)) stored,
-    anchor_key bigint,
+    word1 integer,
+    word2 integer,
+    word3 integer,
     check ((space_id is null) = (embedding is null))
 );
 
@@ -132,7 +134,9 @@ alter table cache_prompts alter column embedding set storage plain;
 
 create index cache_prompts_compared_idx on cache_prompts (group_key, space_id) where not in_lists and space_id is not null;
 create index cache_prompts_name_key_idx on cache_prompts (name_key);
-create index cache_prompts_anchor_idx on cache_prompts (coalesce(anchor_key, group_key));
+create index cache_prompts_word1_idx on cache_prompts (word1, word2) where word1 is not null;
+create index cache_prompts_word2_idx on cache_prompts (word2, word3) where word2 is not null;
+create index cache_prompts_word3_idx on cache_prompts (word3, word1) where word3 is not null;
 
 comment on table cache_prompts is 'The text by which an entry can be found by differently worded requests: the last user message. It is separate from the responses, so that comparing a group of vectors reads few pages.';
 comment on column cache_prompts.entry_id is 'The cache entry.';
@@ -147,7 +151,9 @@ comment on column cache_prompts.created_at is 'As in cache_entries, repeated so 
 comment on column cache_prompts.expires_at is 'As in cache_entries, repeated so that expiry needs no join. Ahead of created_at.';
 comment on column cache_prompts.group_key is 'Hash of project and context, to find a group by; equality of both decides.';
 comment on column cache_prompts.name_key is 'Hash of project, context and normalized text, to find a prompt by; equality of all three decides.';
-comment on column cache_prompts.anchor_key is 'Hash of the project, the context and the anchor of the question: its form and the names and numbers in it. Null for prompts of a release without anchors: they are compared with every question of their group.';
+comment on column cache_prompts.word1 is 'Hash of the project, the context and the rarest topic word of the text; null: it has none.';
+comment on column cache_prompts.word2 is 'The same of the second topic word.';
+comment on column cache_prompts.word3 is 'The same of the third topic word. The indexes find prompts by any one of the three, and by any two.';
 
 create table cache_groups (
     group_key bigint not null,

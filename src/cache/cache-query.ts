@@ -10,8 +10,8 @@ import { canBeUserScoped, scopedHash, scopeOwnerOf, semanticScope, verdictScope 
 import { classifyPromptContext, extractPromptText, type PromptText } from './prompt-text.ts'
 import type { MissReason } from './reasons.ts'
 import { type NormalizedPrompt, normalizePrompt } from './text/normalize-prompt.ts'
+import { topicWordsOf } from './text/topic-words.ts'
 import { findBypassReason } from './verify/bypass.ts'
-import { questionAnchorOf } from './verify/embedding-text.ts'
 import { isPlainQuestion, type SemanticRisk } from './verify/verify.ts'
 
 export interface CacheQuery {
@@ -52,8 +52,8 @@ export interface SemanticQuery {
   risk: SemanticRisk
   /** False when no similar prompt may be served. Then no vector is computed, searched for or stored. */
   needsVector: boolean
-  /** Hex SHA-256 of the anchor, which a similar prompt must share to be served under `verified`. */
-  anchorHash: string
+  /** Hashes of the topic words, the rarest first. Empty when no vector is needed. */
+  topicWords: readonly number[]
   /** True if people have marked hits or near misses of the project as right or wrong. */
   hasVerdicts: boolean
   /** Lowest similarity at which a verdict counts. Null when only matches above the threshold count. */
@@ -109,18 +109,20 @@ function buildSemanticQuery({
   if (bypass) return bypass
   const scope = semanticScope(resolvedKey, identity.body, describeMessage(prompt, normalized, message))
   const scopeOfVerdicts = verdictScope(scope, identity.namespace)
+  // Texts that were normalized are never compared with texts that were not.
+  const contextHash = scopedHash(scope, normalized.context === 'work' ? sha256(`work ${context}`) : context)
+  const needsVector = canServeSimilar(resolvedKey, normalized)
   return {
     normalizedPrompt: normalized,
     sharingScope: scope,
     verdictScope: scopeOfVerdicts,
     normalizedHash: scopedHash(scopeOfVerdicts, sha256(normalized.normalized)),
-    // Texts that were normalized are never compared with texts that were not.
     instructionsHash: instructions.hash,
-    contextHash: scopedHash(scope, normalized.context === 'work' ? sha256(`work ${context}`) : context),
+    contextHash,
     threshold: control.threshold ?? resolvedKey.semantic_threshold,
     risk: resolvedKey.semantic_risk,
-    needsVector: canServeSimilar(resolvedKey, normalized),
-    anchorHash: sha256(normalized.isProse ? questionAnchorOf(normalized.normalized, normalized.owner) : ''),
+    needsVector,
+    topicWords: needsVector ? hashTopicWords(normalized, `${resolvedKey.project_id} ${contextHash}`) : [],
     hasVerdicts: resolvedKey.verdict_generation > 1,
     judgeFloor: resolvedKey.semantic_policy === 'judged' ? resolvedKey.semantic_judge_floor : null,
   }
@@ -133,6 +135,12 @@ function describeMessage(
   message: NormalizedPrompt,
 ): NormalizedPrompt {
   return template === null ? message : { ...question, normalized: `${template}\n${question.normalized}` }
+}
+
+/** Returns 32-bit hashes of the topic words within a group of prompts. Other groups have other hashes. */
+function hashTopicWords({ normalized }: NormalizedPrompt, group: string): readonly number[] {
+  const seed = Bun.hash.xxHash32(group)
+  return topicWordsOf(normalized).map(word => Bun.hash.xxHash32(word, seed) | 0)
 }
 
 /** Returns whether other wordings of the prompt are shared with the same end user only. */

@@ -1,6 +1,5 @@
 /** Searches PostgreSQL for the candidates of requests. Lookups share calls. */
 import { type BatcherOptions, createBatcher } from '../event-loop/batcher.ts'
-import { createMinuteLimiter } from '../event-loop/minute-limiter.ts'
 import { createSharedTimeout, TimeoutError } from '../event-loop/timeouts.ts'
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
 import type { Database } from '../postgres/database.ts'
@@ -22,11 +21,6 @@ const MAX_BATCH = 8
 const MAX_BATCHES = 4
 /** Lookups per call by name alone. Each takes a few microseconds, so that a call's start costs most. */
 const MAX_NAMED_BATCH = 50
-/** Lookups per call by anchor. Mostly no prompt has the anchor. If many do, one takes as long as any lookup. */
-const MAX_ANCHORED_BATCH = 16
-const MAX_ANCHORED_BATCHES = 2
-/** Lookups per group and minute that compare all prompts even if none may be served, so that a miss names the nearest one's difference. */
-const MAX_EXPLAINED_PER_MINUTE = 60
 
 export interface CandidateSearchOptions {
   database: Database
@@ -48,7 +42,6 @@ export interface CandidateSearch {
 
 export function createCandidateSearch({ database, unfinished, seal }: CandidateSearchOptions): CandidateSearch {
   const findResponses = createResponseFinder(database, seal)
-  const requiredAnchor = createAnchorPolicy()
   const withLookupTimeout = createSharedTimeout(TIME_LIMIT_MS)
   const createSearchBatcher = (
     limits: Pick<BatcherOptions<CacheSearch, CacheSearchResult>, 'maxItems' | 'maxBatches'>,
@@ -60,11 +53,10 @@ export function createCandidateSearch({ database, unfinished, seal }: CandidateS
       createTimeoutError: () => new TimeoutError(TIME_LIMIT_MS),
     })
   const findSimilar = createSearchBatcher({ maxItems: MAX_BATCH, maxBatches: MAX_BATCHES })
-  const findAnchored = createSearchBatcher({ maxItems: MAX_ANCHORED_BATCH, maxBatches: MAX_ANCHORED_BATCHES })
   const findNamed = createSearchBatcher({ maxItems: MAX_NAMED_BATCH, maxBatches: 1 })
 
   function runSearch({ resolvedKey, control }: CacheQuery, requestHash: string, semantic: CacheSearch['semantic']) {
-    const find = !semantic?.vector?.text ? findNamed : semantic.anchorHash ? findAnchored : findSimilar
+    const find = semantic?.vector?.text ? findSimilar : findNamed
     const { maxAgeSeconds } = control
     return withLookupTimeout(find({ projectId: resolvedKey.project_id, requestHash, semantic, maxAgeSeconds }))
   }
@@ -73,7 +65,8 @@ export function createCandidateSearch({ database, unfinished, seal }: CandidateS
       ...semantic,
       vector,
       threshold: searchThreshold(query, semantic),
-      anchorHash: vector && requiredAnchor(query, semantic),
+      // Under other policies, similarity alone may decide, so that all prompts of the group are compared.
+      topicWords: query.resolvedKey.semantic_policy === 'verified' ? semantic.topicWords : null,
     }),
     async search(query, criteria) {
       await unfinished.waitFor(query, criteria, criteria?.vector?.text ? 'vector' : 'name')
@@ -87,18 +80,6 @@ export function createCandidateSearch({ database, unfinished, seal }: CandidateS
       return entry?.createdAtMs === picked.entry.createdAtMs ? { ...picked, entry } : null
     },
   }
-}
-
-/**
- * Returns a function for the anchor that candidates must share. Most prompts have an anchor that no stored prompt has, so that nothing is
- * compared. The anchor is null, and all prompts are compared, under other policies than `verified` and for the first lookups of each minute.
- */
-function createAnchorPolicy() {
-  const mayExplain = createMinuteLimiter(MAX_EXPLAINED_PER_MINUTE)
-  return ({ resolvedKey }: CacheQuery, { contextHash, anchorHash }: SemanticQuery): string | null =>
-    resolvedKey.semantic_policy !== 'verified' || mayExplain(promptGroupKey(resolvedKey, contextHash))
-      ? null
-      : anchorHash
 }
 
 /** Names the group of prompts that are compared with each other. */

@@ -97,8 +97,8 @@ export function createResponseWriter(database: Database, seal: ContentSeal, log:
     const { projectId, semantic } = row
     const entryId = await add(row)
     if (entryId === null || semantic?.vector?.text !== null) return null
-    const { contextHash, normalizedHash, anchorHash = null } = semantic
-    return { entryId, projectId, contextHash, normalizedHash, anchorHash }
+    const { contextHash, normalizedHash } = semantic
+    return { entryId, projectId, contextHash, normalizedHash }
   }
 
   return {
@@ -172,7 +172,7 @@ function toRow(
             normalizedHash: semantic.normalizedHash,
             prompt,
             vector,
-            anchorHash: semantic.anchorHash,
+            topicWords: semantic.topicWords,
           },
   }
 }

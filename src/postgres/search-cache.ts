@@ -1,7 +1,7 @@
 /** Calls search_cache(), which finds cache entries by request hash, by normalized prompt and by similarity. */
 import { callFunction } from './call.ts'
 import type { Database } from './database.ts'
-import { toByteaList } from './wire-format.ts'
+import { toByteaList, toIntegerArray } from './wire-format.ts'
 
 interface EntryFields {
   /** `cache_entries.id`. It stays the same when the cached response of the request is replaced. */
@@ -26,8 +26,8 @@ export interface CacheSearch {
     normalizedHash: string
     /** Null to skip similar prompts. If its text is null, the search only reports whether there are prompts to compare with. */
     vector: { spaceId: number; text: string | null } | null
-    /** Hex SHA-256. Only prompts that were stored with the same anchor are compared; null for all. */
-    anchorHash?: string | null
+    /** Hashes of topic words. Only prompts that share one are compared; null for all. */
+    topicWords?: readonly number[] | null
     /** True if verdicts on questions may exist. */
     hasVerdicts?: boolean
     /** The similarity that a match must exceed. */
@@ -77,7 +77,7 @@ export async function searchCacheBatch(
     vectors: searches.map(search => search.semantic?.vector?.text ?? null),
     thresholds: searches.map(search => search.semantic?.threshold ?? null),
     max_ages_seconds: searches.map(search => search.maxAgeSeconds),
-    anchor_hashes: toByteaList(searches.map(search => search.semantic?.anchorHash)),
+    topic_words: searches.map(search => toIntegerArray(search.semantic?.topicWords)),
     have_verdicts: searches.map(search => search.semantic?.hasVerdicts ?? false),
   })) as ResultRow[]
   const results: CacheSearchResult[] = searches.map(() => ({

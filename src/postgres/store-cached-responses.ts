@@ -1,7 +1,7 @@
 /** Stores complete responses under their request and, optionally, their prompt, and applies the hook's later decisions on them. */
 import { callFunction } from './call.ts'
 import type { Database } from './database.ts'
-import { toByteaList } from './wire-format.ts'
+import { toByteaList, toIntegerArray } from './wire-format.ts'
 
 export interface CacheEntryInput {
   projectId: number
@@ -38,8 +38,8 @@ export interface CacheEntryInput {
     prompt: string
     /** Null if the embedder returned none. If its text is null, `addPromptVectors` adds it later. */
     vector: { spaceId: number; text: string | null } | null
-    /** The anchor of `CacheSearch`. A prompt without an anchor is compared with every question. */
-    anchorHash?: string | null
+    /** The topic words of `CacheSearch`. The first three are stored. */
+    topicWords?: readonly number[]
   } | null
 }
 
@@ -72,7 +72,7 @@ export async function storeCachedResponses(
     prompts: entries.map(entry => entry.semantic?.prompt ?? null),
     space_ids: entries.map(entry => entry.semantic?.vector?.spaceId ?? null),
     vectors: entries.map(entry => entry.semantic?.vector?.text ?? null),
-    anchor_hashes: toByteaList(entries.map(entry => entry.semantic?.anchorHash)),
+    topic_words: entries.map(entry => toIntegerArray(entry.semantic?.topicWords)),
     key_ids: entries.map(entry => entry.keyId ?? null),
     response_ids: entries.map(entry => entry.responseId ?? null),
     log_contents: entries.map(entry => entry.logContent ?? 'off'),
@@ -90,7 +90,6 @@ export interface PromptVectorInput extends Pick<CacheEntryInput, 'projectId'> {
   entryId: number
   contextHash: string
   normalizedHash: string
-  anchorHash?: string | null
   vector: { spaceId: number; text: string }
 }
 
@@ -103,7 +102,6 @@ export async function addPromptVectors(database: Database, added: readonly Promp
     normalized_hashes: toByteaList(added.map(({ normalizedHash }) => normalizedHash)),
     space_ids: added.map(({ vector }) => vector.spaceId),
     vectors: added.map(({ vector }) => vector.text),
-    anchor_hashes: toByteaList(added.map(({ anchorHash }) => anchorHash)),
   })
 }
 

@@ -69,6 +69,11 @@ export function toByteaList(hashes: readonly (string | null | undefined)[]): (st
   return hashes.map(hash => (hash == null ? null : formatBytea(hash)))
 }
 
+/** Formats integers as the text of an array, for a list of arrays of unequal lengths. */
+export function toIntegerArray(integers: readonly number[] | null | undefined): string | null {
+  return integers ? `{${integers.join(',')}}` : null
+}
+
 /** Replaces lone surrogates, which PostgreSQL rejects in JSON. */
 const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)
 

@@ -97,7 +97,6 @@ export const METRIC_DEFINITIONS = {
     type: 'counter',
     labels: ['veto'],
     help: 'Similar cached responses that were not served, by the check that rejected them.',
-    details: 'At most 60 questions per minute and context are counted.',
   },
   model_proxy_verdicts_total: {
     type: 'counter',

@@ -16,14 +16,14 @@ type Compared = NonNullable<CacheSearch['semantic']>
 
 describeBackends('add_prompt_vectors()', backend => {
   /** Stores a prompt without its vector. `added` is the vector that can be added to it. */
-  async function open(anchorHash: string | null = null) {
+  async function open(topicWords: readonly number[] = []) {
     const { database } = await backend.open()
     const spaceId = await createEmbeddingSpace(database)
     const place = { projectId: await createTestProject(database, 'acme'), spaceId, context: 'context' }
     const { semantic, ...answer } = cacheEntryFor('prompt', place)
     if (!semantic) throw new Error('the response has no prompt')
     const { contextHash, normalizedHash } = semantic
-    const late = { ...answer, semantic: { ...semantic, anchorHash, vector: { spaceId, text: null } } }
+    const late = { ...answer, semantic: { ...semantic, topicWords, vector: { spaceId, text: null } } }
     const [entryId] = await storeCachedResponses(database, [late])
     const vector = { spaceId, text: vectorOf('prompt') }
     const ask = rewordedSearch('prompt', place)
@@ -35,7 +35,7 @@ describeBackends('add_prompt_vectors()', backend => {
     return {
       database,
       late,
-      added: { entryId: entryId ?? 0, projectId: place.projectId, contextHash, normalizedHash, anchorHash, vector },
+      added: { entryId: entryId ?? 0, projectId: place.projectId, contextHash, normalizedHash, vector },
       toAsk,
       kinds: async (compared: Partial<Compared> = {}) => {
         const [found] = await searchCacheBatch(database, [toAsk(compared)])
@@ -98,35 +98,32 @@ describeBackends('add_prompt_vectors()', backend => {
     expect(await kinds()).toEqual([])
   })
 
-  test.each([null, sha256('anchor')])(
-    'candidates that need a vector are known without one, anchor %s',
-    async anchor => {
-      const { database, added, toAsk, isOpen } = await open(anchor)
-      const ofAnchor = { anchorHash: anchor }
-      expect(await isOpen(ofAnchor)).toBe(false)
-      await addPromptVectors(database, [added])
-      expect([await isOpen(ofAnchor), await isOpen()]).toEqual([true, true])
-      expect(await isOpen({ ...ofAnchor, vector: null })).toBe(false)
-      expect(await isOpen({ ...ofAnchor, contextHash: sha256('another') })).toBe(false)
-      expect(await isOpen({ ...ofAnchor, vector: { spaceId: added.vector.spaceId + 1, text: null } })).toBe(false)
-      expect(await isOpen(ofAnchor, added.projectId + 1)).toBe(false)
-      // A prompt without an anchor is compared with every question.
-      expect(await isOpen({ anchorHash: sha256('another') })).toBe(anchor === null)
-      const searches = [toAsk({}), toAsk({ ...ofAnchor, vector: { ...added.vector, text: null } })]
-      expect(
-        (await searchCacheBatch(database, searches)).map(found => [found.hasCandidates, found.matches.length]),
-      ).toEqual([
-        [false, 1],
-        [true, 0],
-      ])
-      await database.call(`update cache_prompts set in_lists = true`, [])
-      expect(await isOpen()).toBe(false)
-      await database.call(
-        `insert into cache_groups (group_key, space_id, project_id, sampled, lists)
+  test.each([null, [9, 2]])('candidates that need a vector are known without one, topic words %s', async topicWords => {
+    const { database, added, toAsk, isOpen } = await open([1, 2, -3])
+    const byWords = { topicWords }
+    expect(await isOpen(byWords)).toBe(false)
+    await addPromptVectors(database, [added])
+    expect([await isOpen(byWords), await isOpen()]).toEqual([true, true])
+    expect(await isOpen({ ...byWords, vector: null })).toBe(false)
+    expect(await isOpen({ ...byWords, contextHash: sha256('another') })).toBe(false)
+    expect(await isOpen({ ...byWords, vector: { spaceId: added.vector.spaceId + 1, text: null } })).toBe(false)
+    expect(await isOpen(byWords, added.projectId + 1)).toBe(false)
+    expect(await isOpen({ topicWords: [9] })).toBe(false)
+    for (const word of [1, 2, -3]) expect(await isOpen({ topicWords: [word] })).toBe(true)
+    const searches = [toAsk({}), toAsk({ ...byWords, vector: { ...added.vector, text: null } })]
+    expect(
+      (await searchCacheBatch(database, searches)).map(found => [found.hasCandidates, found.matches.length]),
+    ).toEqual([
+      [false, 1],
+      [true, 0],
+    ])
+    await database.call(`update cache_prompts set in_lists = true`, [])
+    expect(await isOpen()).toBe(false)
+    await database.call(
+      `insert into cache_groups (group_key, space_id, project_id, sampled, lists)
        select group_key, space_id, project_id, 0, 1 from cache_prompts on conflict (group_key, space_id) do update set lists = 1`,
-        [],
-      )
-      expect(await isOpen()).toBe(true)
-    },
-  )
+      [],
+    )
+    expect(await isOpen()).toBe(true)
+  })
 })

@@ -124,6 +124,10 @@ const CALLS = {
     const { semantic, ...ask } = rewordedSearch('prompt 590', place)
     return searchCache(one, { ...ask, semantic: semantic && { ...semantic, hasVerdicts: true } })
   },
+  lookupByWords(one, place) {
+    const { semantic, ...ask } = rewordedSearch('prompt 590', place)
+    return searchCache(one, { ...ask, semantic: semantic && { ...semantic, topicWords: [1, 2, 3] } })
+  },
   vectors: (one, { projectId }) =>
     callFunction(one, 'find_vectors', {
       of_project: projectId,
@@ -148,13 +152,20 @@ describeReal('query plans of the cache', backend => {
         'cache_entries_project_id_request_hash_key',
         'cache_groups_pkey',
         'cache_lists_N_idx',
-        'cache_prompts_anchor_idx',
         'cache_prompts_compared_idx',
         'cache_prompts_name_key_idx',
         'cache_prompts_pkey',
+        'cache_prompts_word1_idx',
+        'cache_prompts_word2_idx',
+        'cache_prompts_word3_idx',
         'cache_verdicts_pkey',
         'cache_verdicts_same_by_person_idx',
       ])
+    })
+
+    test('a lookup by topic words uses their indexes, and no index of the group', () => {
+      expect(scans.lookupByWords.filter(name => name.startsWith('all of'))).toEqual([])
+      for (const place of [1, 2, 3]) expect(scans.lookupByWords).toContain(`cache_prompts_word${place}_idx`)
     })
 
     test('finds vectors by their names', () => {

@@ -9,7 +9,7 @@ const FIRST = 'How do I change the oil of a mower?'
 /** The first has the same normalized text, the second the same gist. */
 const EQUAL = 'how do I change the oil of a mower'
 const SIMILAR = 'What is the best way to change the oil of a mower?'
-/** The anchor is the same, the question is not. */
+/** A topic word is the same, the question is not. */
 const COMPARABLE = 'How do I change the blade of a mower?'
 
 /** A limit for repeated attempts: on a busy machine, a lookup may time out. */

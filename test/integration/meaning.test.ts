@@ -87,13 +87,13 @@ describeBackends('an embedder of meaning', backend => {
   })
 
   test.each([
-    ['How do I bake bread for a party?', 'Where do I plant old tomatoes?', 'unverified:question'],
-    ['Why do cats purr at night?', 'How much is a house in Oslo?', 'unverified:question'],
+    ['How do I bake bread for a party?', 'Where do I buy bread for a party?', 'unverified:question'],
+    ['Why do cats purr at night?', 'How much is a house in Oslo?', 'no-candidate'],
     ['How do I prevent phone tracking at work?', 'How do I perform phone tracking at work?', 'unverified:words'],
     ['How do I lock my phone screen?', 'How do I unlock my phone screen?', 'unverified:opposite'],
     ['How do I use a phone with gloves?', 'How do I use a phone without gloves?', 'unverified:turn'],
     ['Is Mount Everest taller than Mount Kenya?', 'Is Mount Kenya taller than Mount Everest?', 'unverified:order'],
-    ['How do I bake bread at home?', 'What is the height of Mount Everest in metres?', 'below-threshold'],
+    ['How do I bake bread at home?', 'Who baked bread on Mount Everest?', 'below-threshold'],
   ])('%j, then %j: %s', async (stored, asked, reason) => {
     const answer = await askAfter(stored, asked)
     expect(answer.headers.get('x-proxy-cache-reason')).toBe(reason)

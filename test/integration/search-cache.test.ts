@@ -145,47 +145,77 @@ describeBackends('search_cache()', backend => {
     expect(ofTest).toEqual({ days: 1 })
   })
 
-  describe('with an anchor, compares entries with the same anchor', () => {
-    async function open(anchors: readonly (string | null)[]) {
+  describe('with topic words, compares the entries that have one of them', () => {
+    async function open(stored: readonly (readonly number[])[]) {
       const { database } = await backend.open()
       const place = {
         projectId: await createTestProject(database, 'acme'),
         spaceId: await createEmbeddingSpace(database),
         context: 'context',
       }
-      const answers = anchors.map((anchor, at): CacheEntryInput => {
+      const answers = stored.map((topicWords, at): CacheEntryInput => {
         const answer = cacheEntryFor(`prompt ${at}`, place)
-        return { ...answer, semantic: answer.semantic && { ...answer.semantic, anchorHash: anchor && sha256(anchor) } }
+        return { ...answer, semantic: answer.semantic && { ...answer.semantic, topicWords } }
       })
       await storeCachedResponses(database, answers)
-      async function find(prompt: string, anchor: string) {
-        const ask = rewordedSearch(prompt, place)
-        const found = await searchCache(database, {
-          ...ask,
-          semantic: ask.semantic && { ...ask.semantic, anchorHash: sha256(anchor) },
-        })
+      async function find(prompt: string, topicWords: readonly number[], of = place) {
+        const ask = rewordedSearch(prompt, of)
+        const found = await searchCache(database, { ...ask, semantic: ask.semantic && { ...ask.semantic, topicWords } })
         return found.map(row => (row.match === 'similar' ? row.prompt : row.match))
       }
       return { database, place, find }
     }
 
-    test('and no other', async () => {
-      const { find } = await open(['a', 'b'])
-      expect([await find('prompt 0', 'a'), await find('prompt 0', 'b'), await find('prompt 0', 'c')]).toEqual([
-        ['prompt 0'],
+    test('among the first three, and no other', async () => {
+      const { find } = await open([[1, -2, 3, 4], [5], []])
+      for (const word of [1, -2, 3]) expect(await find('prompt 0', [9, word])).toEqual(['prompt 0'])
+      expect(await find('prompt 1', [5])).toEqual(['prompt 1'])
+      expect([await find('prompt 0', [4]), await find('prompt 1', [1, -2]), await find('prompt 2', [])]).toEqual([
+        [],
         [],
         [],
       ])
     })
 
-    test('however many have it', async () => {
-      const { find } = await open(Array.from({ length: 100 }, (_, at) => (at === 70 ? 'rare' : 'common')))
-      expect([await find('prompt 7', 'common'), await find('prompt 70', 'rare')]).toEqual([['prompt 7'], ['prompt 70']])
+    test('in that context of that project, unexpired and young enough', async () => {
+      const { database, place, find } = await open([[1, 2, 3]])
+      const elsewhere = { ...place, projectId: await createTestProject(database, 'elsewhere') }
+      const other = { ...place, context: 'other' }
+      expect([await find('prompt 0', [1], elsewhere), await find('prompt 0', [1], other)]).toEqual([[], []])
+      const ask = rewordedSearch('prompt 0', place)
+      const search = { ...ask, semantic: ask.semantic && { ...ask.semantic, topicWords: [1] } }
+      await database.call(`update cache_prompts set created_at = created_at - interval '100 seconds'`, [])
+      expect(await searchCache(database, { ...search, maxAgeSeconds: 50 })).toEqual([])
+      expect(await searchCache(database, { ...search, maxAgeSeconds: 200 })).toHaveLength(1)
+      await database.call(`update cache_prompts set expires_at = now()`, [])
+      expect(await find('prompt 0', [1])).toEqual([])
     })
 
-    test('and entries of a release without anchors', async () => {
-      const { find } = await open([null, 'b'])
-      expect([await find('prompt 0', 'a'), await find('prompt 0', 'b')]).toEqual([['prompt 0'], ['prompt 0']])
+    test.each([
+      [
+        [1, 2, 3],
+        [2, 1],
+      ],
+      [
+        [3, 1, 2],
+        [2, 1],
+      ],
+      [
+        [2, 3, 1],
+        [2, 1],
+      ],
+    ])('by pairs of words if many have either: %s, asked for %s', async (rare, asked) => {
+      const { find } = await open([
+        ...Array.from({ length: 40 }, (_, at) => [1, 10, 100 + at]),
+        ...Array.from({ length: 40 }, (_, at) => [2, 10, 200 + at]),
+        rare,
+      ])
+      expect(await find('prompt 80', asked)).toEqual(['prompt 80'])
+    })
+
+    test('once, however many words they share, and the nearest five', async () => {
+      const { find } = await open(Array.from({ length: 20 }, () => [1, 2, 3]))
+      expect(await find('prompt 7', [3, 2, 1])).toEqual(['prompt 7'])
     })
   })
 
@@ -193,7 +223,7 @@ describeBackends('search_cache()', backend => {
     type Verdict = { of?: Partial<CacheLocation>; source?: string; verdict?: string; given?: string }
 
     /**
-     * Stores five prompts with another anchor than the question's. Their hashes are below and above the question's, so a pair has either
+     * Stores five prompts with other topic words than the question's. Their hashes are below and above the question's, so a pair has either
      * order.
      */
     async function open() {
@@ -205,7 +235,7 @@ describeBackends('search_cache()', backend => {
         database,
         prompts.map(prompt => {
           const answer = cacheEntryFor(prompt, place)
-          return { ...answer, semantic: answer.semantic && { ...answer.semantic, anchorHash: sha256('one') } }
+          return { ...answer, semantic: answer.semantic && { ...answer.semantic, topicWords: [1] } }
         }),
       )
       const hashesOf = (prompt: string) => [sha256(`never asked ${prompt}`), sha256(prompt)].sort()
@@ -221,14 +251,14 @@ describeBackends('search_cache()', backend => {
       }
       async function find(prompt: string, maxAgeSeconds: number | null = null) {
         const { semantic, ...ask } = rewordedSearch(prompt, place)
-        const anchored = semantic && { ...semantic, anchorHash: sha256('other'), hasVerdicts: true }
-        const found = await searchCache(database, { ...ask, maxAgeSeconds, semantic: anchored })
+        const asked = semantic && { ...semantic, topicWords: [2], hasVerdicts: true }
+        const found = await searchCache(database, { ...ask, maxAgeSeconds, semantic: asked })
         return found.map(row => row.match !== 'exact' && [row.match, row.prompt, row.similarity])
       }
       return { database, place, prompts, hashesOf, say, find }
     }
 
-    test('whatever their anchor, in either order, and no other', async () => {
+    test('whatever their topic words, in either order, and no other', async () => {
       const { prompts, hashesOf, say, find } = await open()
       expect(new Set(prompts.map(prompt => hashesOf(prompt)[0] === sha256(prompt))).size).toBe(2)
       for (const prompt of prompts) {

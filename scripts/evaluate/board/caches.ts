@@ -1,5 +1,5 @@
 /** In-memory caches of one group of questions under each policy: which of the cached questions each would serve. */
-import { questionAnchorOf } from '../../../src/cache/verify/embedding-text.ts'
+import { topicWordsOf } from '../../../src/cache/text/topic-words.ts'
 import { findVeto, isPlainQuestion, type SemanticRisk } from '../../../src/cache/verify/verify.ts'
 import { cosine } from '../compare.ts'
 import type { ReadText } from '../weigh.ts'
@@ -33,22 +33,31 @@ export function openProved(): GroupCache {
   }
 }
 
-/** Compares questions with the same anchor only, because the verifier rejects all others. */
+/** Topic words of a question that are stored with it. A question is compared with those that have one of its own. */
+const STORED_WORDS = 3
+
 export function openVerified({ threshold, isSemantic }: CacheOptions, risk: SemanticRisk): GroupCache {
   const proved = openProved()
-  const byAnchor = new Map<string, EmbeddedQuestion[]>()
+  const byWord = new Map<string, EmbeddedQuestion[]>()
+  const isCompared = ({ reading, isBypassed }: EmbeddedQuestion) => !isBypassed && isPlainQuestion(reading)
 
-  function groupOf({ reading, isBypassed }: EmbeddedQuestion): EmbeddedQuestion[] {
-    if (isBypassed || !isPlainQuestion(reading)) return []
-    const anchor = questionAnchorOf(reading.normalized)
-    const group = byAnchor.get(anchor) ?? []
-    byAnchor.set(anchor, group)
-    return group
+  function candidatesFor(asked: EmbeddedQuestion): Iterable<EmbeddedQuestion> {
+    const words = isCompared(asked) ? topicWordsOf(asked.reading.normalized) : []
+    return new Set(words.flatMap(word => byWord.get(word) ?? []))
+  }
+
+  function keepByWord(asked: EmbeddedQuestion): void {
+    const words = isCompared(asked) ? topicWordsOf(asked.reading.normalized) : []
+    for (const word of words.slice(0, STORED_WORDS)) {
+      const kept = byWord.get(word)
+      if (kept) kept.push(asked)
+      else byWord.set(word, [asked])
+    }
   }
 
   function findSimilar(asked: EmbeddedQuestion): number | null {
     let [best, nearest]: [number, number | null] = [threshold, null]
-    for (const kept of groupOf(asked)) {
+    for (const kept of candidatesFor(asked)) {
       if (!asked.gistVector || !kept.gistVector) continue
       const similarity = cosine(asked.gistVector, kept.gistVector)
       if (similarity <= best || findVeto(asked.reading, kept.reading, { similarity, threshold, risk, isSemantic }))
@@ -62,7 +71,7 @@ export function openVerified({ threshold, isSemantic }: CacheOptions, risk: Sema
     find: asked => proved.find(asked) ?? findSimilar(asked),
     keep(asked) {
       proved.keep(asked)
-      groupOf(asked).push(asked)
+      keepByWord(asked)
     },
   }
 }

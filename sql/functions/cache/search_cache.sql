@@ -7,7 +7,7 @@ create or replace function search_cache(
     vectors text[],
     thresholds double precision[],
     max_ages_seconds integer[],
-    anchor_hashes bytea[] default null,
+    topic_words text[] default null,
     have_verdicts boolean[] default null
 )
 returns table (
@@ -40,7 +40,9 @@ as $$
 #variable_conflict use_column
 declare
     found integer;
-    most_compared constant integer := 64;
+    -- Prompts that are compared for each topic word, and for each pair of words that more prompts have.
+    most_by_word constant integer := 24;
+    most_by_pair constant integer := 24;
     most_confirmed constant integer := 20;
 begin
     -- Subqueries with a limit, or offset 0, have only conditions that one index decides, and none on expiry. Otherwise a plan made while
@@ -143,8 +145,8 @@ begin
         select
             g.at::integer - 1, 0::bigint, '', 'open', null::double precision, null::text, '', 0, 0, now(), now(), null::text, null::text,
             null::text, null::text
-        from unnest(project_ids, context_hashes, space_ids, vectors, thresholds, anchor_hashes) with ordinality as g (
-            project_id, context_hash, space_id, vector, threshold, anchor_hash, at
+        from unnest(project_ids, context_hashes, space_ids, vectors, thresholds, topic_words) with ordinality as g (
+            project_id, context_hash, space_id, vector, threshold, topic_words, at
         )
         cross join lateral (select hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key) k
         where g.vector is null
@@ -152,19 +154,23 @@ begin
             and coalesce(
                 (
                     select x.entry_id
-                    from cache_prompts x
-                    where coalesce(x.anchor_key, x.group_key) = any (
-                            array[k.group_key, hashtextextended(encode(g.context_hash || g.anchor_hash, 'hex'), g.project_id)]
-                        )
-                        and g.anchor_hash is not null
-                        and x.space_id = g.space_id
+                    from unnest(g.topic_words::integer[]) as w (word)
+                    cross join lateral (
+                        select x.entry_id
+                        from prompts_by_word x
+                        where x.word = w.word
+                            and x.space_id = g.space_id
+                            and x.project_id = g.project_id
+                            and x.context_hash = g.context_hash
+                        limit 1
+                    ) x
                     limit 1
                 ),
                 (
                     select x.entry_id
                     from cache_prompts x
                     where x.group_key = k.group_key
-                        and g.anchor_hash is null
+                        and g.topic_words is null
                         and not x.in_lists
                         and x.space_id = g.space_id
                     limit 1
@@ -173,7 +179,7 @@ begin
                     select x.lists
                     from cache_groups x
                     where x.group_key = k.group_key
-                        and g.anchor_hash is null
+                        and g.topic_words is null
                         and x.space_id = g.space_id
                     limit 1
                 )
@@ -195,43 +201,30 @@ begin
             case when g.max_age_seconds is null then '-infinity' else now() - make_interval(secs => g.max_age_seconds) end as oldest,
             g.context_hash,
             g.normalized_hash,
-            -- If few prompts share the anchor, they are compared; otherwise the group is searched.
-            case when s.sharing <= most_compared then a.anchor_keys end as anchor_keys,
-            case when s.sharing <= most_compared then null else k.group_key end as group_key,
-            case when s.sharing <= most_compared then null else n.lists end as lists
+            -- Prompts with a topic word in common are compared, or without topic words the whole group.
+            g.topic_words::integer[] as words,
+            case when g.topic_words is null then k.group_key end as group_key,
+            n.lists
         from unnest(
-            project_ids, context_hashes, normalized_hashes, space_ids, vectors, thresholds, max_ages_seconds, anchor_hashes
+            project_ids, context_hashes, normalized_hashes, space_ids, vectors, thresholds, max_ages_seconds, topic_words
         ) with ordinality as g (
-            project_id, context_hash, normalized_hash, space_id, vector, threshold, max_age_seconds, anchor_hash, at
+            project_id, context_hash, normalized_hash, space_id, vector, threshold, max_age_seconds, topic_words, at
         )
         cross join lateral (select hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key) k
-        -- Prompts of a release without anchors have the key of their group instead.
-        left join lateral (
-            select array[k.group_key, hashtextextended(encode(g.context_hash || g.anchor_hash, 'hex'), g.project_id)] as anchor_keys
-        ) a on g.anchor_hash is not null
-        left join lateral (
-            select count(*) as sharing
-            from (
-                select
-                from cache_prompts x
-                where coalesce(x.anchor_key, x.group_key) = any (a.anchor_keys)
-                    and x.space_id = g.space_id
-                limit most_compared + 1
-            ) x
-        ) s on a.anchor_keys is not null
         left join lateral (
             select x.lists, x.space_id
             from cache_groups x
             where x.group_key = k.group_key
+                and g.topic_words is null
             offset 0
         ) n on n.space_id = g.space_id
         where g.vector is not null
             and g.threshold is not null
-            -- Conversations differ in their earlier turns, so most contexts have no stored prompts; and most questions name something that
-            -- no stored prompt names.
-            and case
-                when s.sharing is not null then s.sharing > 0
-                else n.lists is not null or (
+            -- Conversations differ in their earlier turns, so most contexts have no stored prompts.
+            and (
+                g.topic_words is not null
+                or n.lists is not null
+                or (
                     select x.entry_id
                     from cache_prompts x
                     where x.group_key = k.group_key
@@ -239,7 +232,7 @@ begin
                         and x.space_id is not null
                     limit 1
                 ) is not null
-            end
+            )
     ),
     -- The nearest prompts are selected first, and the threshold is applied outside: inside, it would be computed for every row. Codes give
     -- nearly the same order as vectors, so vectors are compared for the nearest twenty only.
@@ -249,14 +242,51 @@ begin
             1 - n.distance > o.threshold as is_alike
         from open o
         cross join lateral (
-            select c.*
+            -- Of a frequent word, the first prompts of the index are compared, and the first of each pair of frequent words.
+            with by_word as materialized (
+                select w.word, c.*
+                from unnest(o.words) as w (word)
+                cross join lateral (
+                    select x.entry_id, x.prompt, x.normalized_hash as other_hash, x.embedding <=> o.asked as distance
+                    from prompts_by_word x
+                    where x.word = w.word
+                        and x.space_id = o.space_id
+                        and x.project_id = o.project_id
+                        and x.context_hash = o.context_hash
+                        and x.expires_at > now()
+                        and x.created_at >= o.oldest
+                    limit most_by_word
+                ) c
+            ),
+            frequent as materialized (
+                select c.word
+                from by_word c
+                group by c.word
+                having count(*) >= most_by_word
+            )
+            select distinct on (c.distance, c.entry_id) c.*
             from (
-                select x.entry_id, x.prompt, x.normalized_hash as other_hash, x.embedding <=> o.asked as distance
+                select c.entry_id, c.prompt, c.other_hash, c.distance
+                from by_word c
+                union all
+                select c.*
+                from frequent f
+                cross join frequent g
+                cross join lateral (
+                    select x.entry_id, x.prompt, x.normalized_hash as other_hash, x.embedding <=> o.asked as distance
+                    from prompts_by_word x
+                    where x.word = f.word
+                        and x.next_word = g.word
+                        and x.space_id = o.space_id
+                        and x.project_id = o.project_id
+                        and x.context_hash = o.context_hash
+                        and x.expires_at > now()
+                        and x.created_at >= o.oldest
+                    limit most_by_pair
+                ) c
+                union all
+                select x.entry_id, x.prompt, x.normalized_hash, x.embedding <=> o.asked
                 from (
-                    select x.*
-                    from cache_prompts x
-                    where coalesce(x.anchor_key, x.group_key) = any (o.anchor_keys)
-                    union all
                     select x.*
                     from cache_prompts x
                     where x.group_key = o.group_key
@@ -273,7 +303,7 @@ begin
                     and x.expires_at > now()
                     and x.created_at >= o.oldest
             ) c
-            order by c.distance
+            order by c.distance, c.entry_id
             limit 5
         ) n
     )
@@ -294,6 +324,6 @@ end;
 $$;
 
 comment on function search_cache(
-    bigint[], bytea[], bytea[], bytea[], integer[], text[], double precision[], integer[], bytea[], boolean[]
+    bigint[], bytea[], bytea[], bytea[], integer[], text[], double precision[], integer[], text[], boolean[]
 ) is
-    'Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, up to twenty that a person called the same (match: confirmed), however similar, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null space for no similar ones; a space without a vector asks whether there are prompts that a vector would be compared with, which one row (match: open) says; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor. What a person called the same is looked for where have_verdicts says that there may be some. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook has checked the response).';
+    'Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, up to twenty that a person called the same (match: confirmed), however similar, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null space for no similar ones; a space without a vector asks whether there are prompts that a vector would be compared with, which one row (match: open) says; a null age accepts any. Where topic words are given (arrays of hashes as text), similar prompts are looked for among those that were stored with one of them. What a person called the same is looked for where have_verdicts says that there may be some. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook has checked the response).';

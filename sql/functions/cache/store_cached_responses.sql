@@ -17,7 +17,7 @@ create or replace function store_cached_responses(
     prompts text[],
     space_ids integer[],
     vectors text[],
-    anchor_hashes bytea[] default null,
+    topic_words text[] default null,
     key_ids bigint[] default null,
     log_contents text[] default null,
     response_ids text[] default null,
@@ -193,13 +193,13 @@ begin
     end if;
     -- Entries without a prompt are found by the exact request only.
     if cardinality(array_positions(prompts, null)) < cardinality(prompts) then
-        perform store_prompts(entry_ids, project_ids, context_hashes, normalized_hashes, prompts, space_ids, vectors, anchor_hashes);
+        perform store_prompts(entry_ids, project_ids, context_hashes, normalized_hashes, prompts, space_ids, vectors, topic_words);
     end if;
 end;
 $$;
 
 comment on function store_cached_responses(
     bigint[], integer[], boolean[], bytea[], text[], text[], text[], text[], bytea, integer[], integer[], integer[], integer[], bytea[], bytea[],
-    text[], integer[], text[], bytea[], bigint[], text[], text[], text[], text[], text[]
+    text[], integer[], text[], text[], bigint[], text[], text[], text[], text[], text[]
 ) is
-    'Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts: by those of the same anchor alone, if one is given. A space without a vector: it comes later, by add_prompt_vectors(). Whose a response is, the last one who asked says: each entry keeps that key, its log_content as it was, and the end user. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check), or under a version (name@version; null: none) that is not the newest of its name. A policy is the version of the hook''s rules under which the response passed.';
+    'Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts: by its first three topic words, too, which are arrays of hashes as text, the rarest first. A space without a vector: it comes later, by add_prompt_vectors(). Whose a response is, the last one who asked says: each entry keeps that key, its log_content as it was, and the end user. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check), or under a version (name@version; null: none) that is not the newest of its name. A policy is the version of the hook''s rules under which the response passed.';

@@ -6,7 +6,7 @@ create or replace function store_prompts(
     prompts text[],
     space_ids integer[],
     vectors text[],
-    anchor_hashes bytea[] default null
+    topic_words text[] default null
 )
 returns void
 language plpgsql
@@ -31,9 +31,9 @@ begin
             g.vector,
             g.context_hash,
             g.normalized_hash,
-            hashtextextended(encode(g.context_hash || g.anchor_hash, 'hex'), g.project_id) as anchor_key
-        from unnest(entry_ids, project_ids, context_hashes, normalized_hashes, prompts, space_ids, vectors, anchor_hashes) as g (
-            entry_id, project_id, context_hash, normalized_hash, prompt, space_id, vector, anchor_hash
+            g.topic_words::integer[] as topic_words
+        from unnest(entry_ids, project_ids, context_hashes, normalized_hashes, prompts, space_ids, vectors, topic_words) as g (
+            entry_id, project_id, context_hash, normalized_hash, prompt, space_id, vector, topic_words
         )
         where g.entry_id is not null
             and g.prompt is not null
@@ -50,7 +50,7 @@ begin
             case when l.vector is not null or b.is_same then l.space_id end as space_id,
             coalesce(l.vector::halfvec, case when b.is_same then b.embedding end) as embedding,
             l.group_key,
-            l.anchor_key,
+            l.topic_words,
             e.created_at,
             e.expires_at,
             b.entry_id is null or b.space_id is distinct from l.space_id as is_new,
@@ -88,11 +88,11 @@ begin
     prompted as (
         insert into cache_prompts as p (
             entry_id, project_id, context_hash, normalized_hash, prompt, space_id, embedding, in_lists, created_at, expires_at,
-            anchor_key
+            word1, word2, word3
         )
         select
             l.entry_id, l.project_id, l.context_hash, l.normalized_hash, l.prompt, l.space_id, l.embedding, coalesce(l.in_lists, false),
-            l.created_at, l.expires_at, l.anchor_key
+            l.created_at, l.expires_at, l.topic_words[1], l.topic_words[2], l.topic_words[3]
         from placed l
         order by l.entry_id
         on conflict (entry_id) do update
@@ -104,7 +104,9 @@ begin
             in_lists = excluded.in_lists,
             created_at = excluded.created_at,
             expires_at = excluded.expires_at,
-            anchor_key = excluded.anchor_key
+            word1 = excluded.word1,
+            word2 = excluded.word2,
+            word3 = excluded.word3
     ),
     counted as (
         insert into cache_groups as g (group_key, space_id, project_id, sampled)
@@ -129,5 +131,5 @@ begin
 end;
 $$;
 
-comment on function store_prompts(bigint[], bigint[], bytea[], bytea[], text[], integer[], text[], bytea[]) is
-    'The second half of store_cached_responses(): stores or replaces the prompts by which entries are also found. The lists have one item per entry. A null entry or prompt is skipped. A space without a vector: the vector is added later.';
+comment on function store_prompts(bigint[], bigint[], bytea[], bytea[], text[], integer[], text[], text[]) is
+    'The second half of store_cached_responses(): stores or replaces the prompts by which entries are also found. The lists have one item per entry. A null entry or prompt is skipped. A space without a vector: the vector is added later. Topic words are arrays of integers as text.';

@@ -69,15 +69,15 @@ begin
         event_deliveries,
         calibration
         to model_proxy_dashboard;
-    -- All columns of these tables except hashes of keys, and the texts of requests and responses, which functions that call
-    -- may_read_texts() read.
+    -- All columns of these tables except hashes of keys, and the texts of requests and responses and hashes of their words, which functions
+    -- that call may_read_texts() read.
     for shown in
         select a.attrelid::regclass as relation, string_agg(quote_ident(a.attname), ', ') as columns
         from pg_attribute a
         where a.attrelid in ('api_keys'::regclass, 'cache_entries'::regclass, 'cache_prompts'::regclass, 'semantic_hits'::regclass)
             and a.attnum > 0
             and not a.attisdropped
-            and a.attname not in ('key_hash', 'response', 'prompt', 'sealed_wording')
+            and a.attname not in ('key_hash', 'response', 'prompt', 'word1', 'word2', 'word3', 'sealed_wording')
         group by a.attrelid
     loop
         execute format('grant select (%s) on %s to model_proxy_dashboard', shown.columns, shown.relation);

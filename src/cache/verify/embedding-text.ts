@@ -1,13 +1,12 @@
-/** Derives a question's embedding text and anchor. Parsed questions are cached. */
+/** Derives a question's embedding text. Parsed questions are cached. */
 import { LRUCache } from 'lru-cache'
 import { canonicalSynonymOf } from '../text/canonical-synonym.ts'
 import { canContainTitle } from '../text/form-sensitive.ts'
-import { lemmasOf } from '../text/lexicon.ts'
 import { type ContentWord, type ParsedQuestion, parseQuestion, type UnsupportedQuestionReason } from './question.ts'
 
 /**
- * The version of embedding texts, which is part of the embedding space's name. It must change when `embeddingTextOf` or `questionAnchorOf`
- * returns another text for the same normalized text. A change of normalization does not need another version.
+ * The version of embedding texts, which is part of the embedding space's name. It must change when `embeddingTextOf` returns
+ * another text for the same normalized text. A change of normalization does not need another version.
  */
 export const EMBEDDING_TEXT_VERSION = 'gist-14'
 
@@ -33,22 +32,6 @@ export function embeddingTextOf(normalized: string, owner = ''): string {
   const write = canContainTitle(words.map(({ text }) => text)) ? ({ text }: ContentWord) => text : plainFormOf
   const gist = words.map(word => (word.before === '' ? write(word) : `${word.before} ${write(word)}`))
   return [frame, ...gist, tail].filter(Boolean).join(' ')
-}
-
-/** Small words that a phrase loses when it is reordered: "price of gold", "gold price". */
-const reorderable = /^(?:of|for|by)?$/
-
-/**
- * Returns the anchor, which two questions share if `findVeto` accepts the pair: the frame, the small words, the number of content words, and
- * the words that have no synonyms, such as numbers and names. A plain question never shares the anchor of another text.
- */
-export function questionAnchorOf(normalized: string, owner = ''): string {
-  const question = parseQuestionCached(normalized, owner)
-  if (typeof question === 'string') return question
-  const { frame, words, tail } = question
-  const small = words.map(({ before }) => before).filter(before => !reorderable.test(before))
-  const fixed = words.map(({ text }) => text.toLowerCase()).filter(text => lemmasOf(text).length === 0)
-  return JSON.stringify([frame, tail, words.length, small.toSorted(), fixed.toSorted()])
 }
 
 /** Returns the word's base form and canonical synonym: "kids" as "child", "biggest" as "most large". */

@@ -57,6 +57,7 @@ describe('a question within the template of an application', () => {
         control: { ...readCacheControl(new Headers()), sharingScope: '' },
         identity: {
           namespace: '',
+          version: '',
           endpoint: 'chat',
           route: 'sandbox m',
           headers: [],

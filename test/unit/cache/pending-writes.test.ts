@@ -4,14 +4,18 @@ import { PendingWrites } from '../../../src/cache/pending-writes.ts'
 import { hasSettled } from '../../harness/event-loop.ts'
 import { passMs, useTestClock } from '../../harness/test-clock.ts'
 
-/** A query in a project’s only context. Queries with the same anchor hash may be compared with each other. */
-function query(exactKey: string, anchorHash = 'anchor', projectId = 1) {
-  const semantic = { contextHash: 'context', normalizedHash: exactKey, anchorHash } as SemanticQuery
+/** A query in a project’s only context. Queries with one of two rarest words in common may be compared with each other. */
+function query(exactKey: string, topicWords: readonly number[] = [1, 2], projectId = 1) {
+  const semantic = {
+    contextHash: 'context',
+    normalizedHash: exactKey,
+    topicWords,
+  } as Partial<SemanticQuery> as SemanticQuery
   const asked = { exactKey, resolvedKey: { project_id: projectId }, semantic: () => semantic } as unknown as CacheQuery
-  return { asked, semantic, anyAnchor: { ...semantic, anchorHash: null } }
+  return { asked, semantic, anyWord: { ...semantic, topicWords: null } }
 }
 
-const [one, two, other] = [query('one'), query('two'), query('other')]
+const [one, two, other] = [query('one', [1, 2]), query('two', [4, 3]), query('other', [3, 1])]
 const never = new Promise<void>(() => {})
 /** A write whose response and vector are stored at the same time. */
 const whole = (stored: Promise<void>) => ({ stored, vectorStored: stored })
@@ -25,7 +29,7 @@ test.each(['first', 'last'] as const)('waits for every write of a group, whichev
   const [sooner, later] = ends === 'first' ? [first, last] : [last, first]
   const waiting = [
     writes.waitFor(other.asked, other.semantic, 'vector'),
-    writes.waitFor(other.asked, other.anyAnchor, 'vector'),
+    writes.waitFor(other.asked, other.anyWord, 'vector'),
   ]
   sooner.resolve()
   expect(await Promise.all(waiting.map(hasSettled))).toEqual([false, false])
@@ -54,18 +58,19 @@ test('waits for a slow write no longer than a lookup may take', async () => {
   expect(await Promise.all(waiting.map(hasSettled))).toEqual([true, true])
 })
 
-test('does not wait for writes of other projects, anchors or requests', () => {
+test('does not wait for writes of other projects, topic words or requests', () => {
   const writes = new PendingWrites()
   writes.add(one.asked, whole(never))
-  for (const { asked, semantic } of [query('other', 'anchor', 2), query('other', 'another')]) {
+  for (const { asked, semantic } of [query('other', [1, 2], 2), query('other', [3, 4, 1]), query('other', [])]) {
     expect(writes.waitFor(asked, semantic, 'vector')).toBeNull()
     expect(writes.isWriting(asked, semantic)).toBe(false)
   }
   expect(writes.waitFor(other.asked, null, 'vector')).toBeNull()
   expect(writes.waitFor(other.asked, other.semantic, 'name')).toBeNull()
-  expect(writes.waitFor(query('other', 'anchor', 2).asked, one.semantic, 'name')).toBeNull()
+  expect(writes.waitFor(query('other', [1, 2], 2).asked, one.semantic, 'name')).toBeNull()
   expect(writes.waitFor(other.asked, { ...one.semantic, contextHash: 'another' }, 'name')).toBeNull()
-  expect(writes.waitFor(query('other', 'another').asked, query('other', 'another').anyAnchor, 'vector')).not.toBeNull()
+  expect(writes.waitFor(query('other', [3]).asked, query('other', [3]).anyWord, 'vector')).not.toBeNull()
+  expect(writes.waitFor(other.asked, { ...one.semantic, topicWords: [] }, 'vector')).not.toBeNull()
 })
 
 test('only lookups that compare vectors wait for a late vector', async () => {

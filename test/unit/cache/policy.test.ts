@@ -21,7 +21,7 @@ function query(judgeFloor: number | null = 0.8): SemanticQuery {
     judgeFloor,
     risk: 'balanced',
     needsVector: true,
-    anchorHash: '',
+    topicWords: [],
     hasVerdicts: true,
   }
 }
