@@ -146,6 +146,26 @@ describeBackends('versions of cached responses', backend => {
     for (const each of purged) expect(await each()).toBe('MISS')
   })
 
+  test('is the newest where another has a newer version: a name, a namespace, a kind of key, a project', async () => {
+    const test = await proxy.createKey({ project, type: 'test' })
+    const foreign = `p-${crypto.randomUUID()}`
+    const elsewhere = await proxy.createKey({ project: foreign, type: 'project' })
+    await storeKey(proxy.stores, foreign, 'openai', 'sk-openai')
+    const places = [{ by: elsewhere }, { by: test }, { namespace: 'a' }, { name: 'faq' }, {}]
+    // The newest version of each is old in those before it.
+    const newestOf = (at: number) => 9 - at
+    const cacheAt = (
+      { name = 'docs', ...place }: { name?: string; by?: string; namespace?: string },
+      version: number,
+    ) => cacheOf(`${name}@${version}`, place)
+    for (const [at, place] of places.entries())
+      for (let version = 1; version <= newestOf(at); version++) expect(await cacheAt(place, version)).toBe('MISS')
+    for (const [at, place] of places.entries()) {
+      expect([place, await cacheAt(place, newestOf(at))]).toEqual([place, 'HIT'])
+      expect([place, await cacheAt(place, newestOf(at) - 1)]).toEqual([place, 'MISS'])
+    }
+  })
+
   test('an old version gets responses of the provider, which are not stored, and purges nothing', async () => {
     await cacheOf('docs@42')
     for (const old of ['docs@41', 'docs@41', 'docs@9', 'docs@41.7']) {
@@ -297,9 +317,10 @@ describeBackends('versions of cached responses', backend => {
       key: { version: 'docs@2' },
       decision: { cache: 'MISS', reason: 'no-candidate' },
     })
+    await cacheOf('docs@0')
     const old = await readAnswer(await post(proxy, key, '/cache/explain', body, { headers: under('docs@0') }))
     expect(old.json.decision).toMatchObject({ cache: 'MISS', reason: 'old-version' })
-    expect(await listVersions()).toEqual({ 'docs@1': ['newest', 1] })
+    expect(await listVersions()).toEqual({ 'docs@0': ['old', 0], 'docs@1': ['newest', 1] })
     expect(await cacheOf('docs@1')).toBe('HIT')
   })
 
