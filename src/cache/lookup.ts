@@ -108,10 +108,10 @@ export function createCacheLookup(options: LookupOptions): CacheLookup {
     return { ...lookup, match, vector }
   }
 
-  /** Copies the match to Redis, where the next equal request finds it. */
+  /** Copies the match to Redis, where the next equal request finds it. Under a version, no alias is written: a purge could not find it. */
   function cacheMatch(query: CacheQuery, match: CachedResponseMatch): void {
     if (match.result === 'HIT') return void copies.write(query, match.entry)
-    if (query.control.store && !isUserScoped(query)) copies.writeAlias(query, match)
+    if (query.control.store && query.identity.version === '' && !isUserScoped(query)) copies.writeAlias(query, match)
     judgeQueue.sampleServed(query, match)
   }
 

@@ -146,6 +146,24 @@ describeBackends('versions of cached responses', backend => {
     for (const each of purged) expect(await each()).toBe('MISS')
   })
 
+  test('nothing of an old version remains in the fast store', async () => {
+    const embed = async () => {
+      const body = { model: 'text-embedding-3-small', input: 'a' }
+      return (await readAnswer(await post(proxy, key, '/embeddings', body, { headers: under('docs@1') }))).cache
+    }
+    written.clear()
+    for (const words of [QUESTION, SAME_WORDS, OTHER_WORDS])
+      for (let times = 0; times < 3; times++) await cacheOf('docs@1', { words })
+    expect([await embed(), await embed(), await embed()]).toEqual(['MISS', 'HIT', 'HIT'])
+    await proxy.settle()
+    const names = [...written]
+    // One response and one vector: no alias of another wording is written.
+    expect(names.map(name => name.split(':')[1]).sort()).toEqual(['E', 'V'])
+    expect(await stores.store.readEntries(names)).not.toContain(null)
+    await cacheOf('docs@2', { words: 'What is the capital of France?' })
+    expect(await stores.store.readEntries(names)).toEqual([null, null])
+  })
+
   test('is the newest where another has a newer version: a name, a namespace, a kind of key, a project', async () => {
     const test = await proxy.createKey({ project, type: 'test' })
     const foreign = `p-${crypto.randomUUID()}`
