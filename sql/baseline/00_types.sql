@@ -109,6 +109,14 @@ create type calibration_step as (
     precision_high double precision
 );
 
+create type cache_context as (
+    instructions_hash text,
+    misses natural_number,
+    first_at unix_seconds,
+    last_at unix_seconds,
+    last_request_id text
+);
+
 create type end_user_data as (
     id text,
     items natural_number,

@@ -139,3 +139,25 @@ comment on column judge_spending.project_id is 'The project.';
 comment on column judge_spending.day is 'The day (UTC).';
 comment on column judge_spending.pairs is 'The number of pairs that the judge was called for.';
 comment on column judge_spending.usd is 'Their cost; during a call of the judge, its upper bound.';
+
+create table cache_contexts (
+    project_id bigint not null
+        references projects (id) on delete cascade,
+    instructions_hash text not null
+        check (instructions_hash ~ '^[0-9a-f]{16}$'),
+    misses bigint not null,
+    first_at timestamptz not null default now(),
+    last_at timestamptz not null default now(),
+    last_request_id text not null,
+    primary key (project_id, instructions_hash)
+);
+
+create index cache_contexts_last_at_idx on cache_contexts (last_at);
+
+comment on table cache_contexts is 'Contexts whose instructions work on the wording of questions, so that requests missed the cache: up to 200 per project, for 30 days after the last miss. Projects correct them with semantic_contexts.';
+comment on column cache_contexts.project_id is 'The project.';
+comment on column cache_contexts.instructions_hash is 'The first 16 hex digits of the hash of the instructions that decided.';
+comment on column cache_contexts.misses is 'The number of requests with the miss reason context.';
+comment on column cache_contexts.first_at is 'The time of the first of these requests.';
+comment on column cache_contexts.last_at is 'The time of the latest.';
+comment on column cache_contexts.last_request_id is 'X-Request-Id of the latest. Its content shows the instructions, if the project stores it.';

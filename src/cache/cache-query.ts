@@ -96,11 +96,13 @@ function buildSemanticQuery({
   if (identity.source.hasInexactNumber || identity.source.isLarge) return 'no-candidate'
   const prompt = extractPromptText(identity.endpoint, identity.body)
   if (!prompt) return 'no-candidate'
-  const context = hashContext(identity, prompt.contextBody)
+  const rest = hashContext(identity, prompt.contextBody)
   const owner = scopeOwnerOf({ resolvedKey, control })
-  const instructions = classifyPromptContext(prompt, context, owner, resolvedKey.semantic_contexts)
+  const instructions = classifyPromptContext(prompt, rest, owner, resolvedKey.semantic_contexts)
   // Stays unchanged if the context works on it, such as a translation.
   const normalized = normalizePrompt(prompt.text, instructions.kind, owner)
+  // Texts that were normalized are never compared with texts that were not.
+  const context = normalized.context === 'work' ? sha256(`work ${rest}`) : rest
   // The message's other texts may depend on the time or concern the end user.
   const message = prompt.message === prompt.text ? normalized : normalizePrompt(prompt.message, 'work')
   if (!message.isSemantic) return 'no-candidate'
@@ -109,8 +111,7 @@ function buildSemanticQuery({
   if (bypass) return bypass
   const scope = semanticScope(resolvedKey, identity.body, describeMessage(prompt, normalized, message))
   const scopeOfVerdicts = verdictScope(scope, identity.namespace)
-  // Texts that were normalized are never compared with texts that were not.
-  const contextHash = scopedHash(scope, normalized.context === 'work' ? sha256(`work ${context}`) : context)
+  const contextHash = scopedHash(scope, context)
   const needsVector = canServeSimilar(resolvedKey, normalized)
   return {
     normalizedPrompt: normalized,

@@ -33,6 +33,8 @@ export interface LookupResult {
   match: CachedResponseMatch | null
   /** The reason why there is no match. */
   missReason: MissReason
+  /** Hash of the instructions that prevented a comparison, if the reason is `context`. */
+  instructionsHash?: string | null
   /** The match that would have been served without shadow mode. */
   shadow?: SemanticMatch<EntryMetadata>
   /** The near miss, on which people can give a verdict. */
@@ -189,7 +191,10 @@ function markToolMiss({ identity: { body } }: CacheQuery, lookup: LookupResult):
 
 /** Sets the miss reason `context`. */
 function markContextMiss(query: CacheQuery, lookup: LookupResult): LookupResult {
-  return lookup.match ? lookup : { ...lookup, missReason: nameContext(query, lookup.missReason) }
+  const missReason = nameContext(query, lookup.missReason)
+  const semantic = query.semantic()
+  if (lookup.match || missReason !== 'context' || typeof semantic === 'string') return lookup
+  return { ...lookup, missReason, instructionsHash: semantic.instructionsHash }
 }
 
 /** Returns the miss reason `context` where only the context, which works on the message's wording, prevented a comparison. */

@@ -126,7 +126,7 @@ export const SQL_FUNCTIONS = {
   delete_expired_rows: { takes: { max_rows: 'integer' }, gives: 'integer' },
   /** Deletes expired stored responses. Returns their number. */
   delete_expired_stored_responses: { takes: { max_rows: 'integer' }, gives: 'integer' },
-  /** Deletes up to that many verdicts that have expired and have no entry, as many semantic hits older than a week, and as many pairs that have been queued for the judge for a day; returns the greatest number. Fewer than max_rows means that none are left. */
+  /** Deletes up to that many verdicts that have expired and have no entry, as many semantic hits older than a week and contexts without a miss for 30 days, and as many pairs that have been queued for the judge for a day; returns the greatest number. Fewer than max_rows means that none are left. */
   delete_expired_verdicts: { takes: { max_rows: 'integer' }, gives: 'integer' },
   /** Deletes a user who was invited and cannot log in yet. Requires an administrator. */
   delete_invite: { takes: { of_user: 'bigint' }, gives: 'void' },
@@ -262,6 +262,8 @@ export const SQL_FUNCTIONS = {
   limits_in_period: { reads: true, takes: { of_project: 'bigint', of_limit: 'text', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { lowest: 'bigint?', highest: 'bigint?' } },
   /** The view calibration of one project. */
   list_calibration: { reads: true, takes: { of_project: 'bigint' }, gives: { difference: 'text', threshold: 'double precision', served: 'bigint', precision: 'double precision', precision_low: 'double precision', precision_high: 'double precision' } },
+  /** The table cache_contexts of one project, latest first. */
+  list_contexts: { reads: true, takes: { of_project: 'bigint' }, gives: { instructions_hash: 'text', misses: 'bigint', first_at: 'bigint', last_at: 'bigint', last_request_id: 'text' } },
   /** The stored items of an end user (in the form of name_end_user()) of a project, of one kind of end_user_tables, the oldest first, after a given one. Requires an owner of the project. Null: key_id, question, answer, sealed_question, sealed_answer, record (there is none of this kind). */
   list_end_user_items: { takes: { project: 'text', of_user: 'text', of_kind: 'text', page_size: 'integer', after_time: 'timestamptz=', after_id: 'text=' }, gives: { id: 'text', at: 'timestamptz', key_id: 'bigint?', bytes: 'bigint', question: 'text?', answer: 'text?', sealed_question: 'bytea?', sealed_answer: 'bytea?', record: 'jsonb?' } },
   /** Keys of a project, oldest first, by prefix: type, state (active, expired, deactivated), times in UTC. The name comes last, so that lines are easy to cut. Raises on an unknown project. */
@@ -344,6 +346,8 @@ export const SQL_FUNCTIONS = {
   rebuild_cache_lists: { takes: {}, gives: 'integer' },
   /** Replaces the estimated usage and cost of a response by the reported ones, by settle_record(). False if there is no such record. */
   reconcile_response: { takes: { of_project: 'bigint', response_id: 'text', read_tokens: 'integer', cached_tokens: 'integer', written_tokens: 'integer', cost: 'numeric' }, gives: 'boolean' },
+  /** Counts requests that missed the cache because of their context: objects with project_id, instructions_hash and last_request_id of cache_contexts. Contexts beyond the project's limit are not recorded. */
+  record_contexts: { takes: { contexts: 'json' }, gives: 'void' },
   /** Called every minute. If the clock has stepped back by more than a minute, corrects timestamps that are now in the future. Returns by how many seconds it stepped back. */
   record_database_time: { takes: {}, gives: 'integer' },
   /** Ends an attempt of claim_deliveries(). A failed attempt is repeated over ten hours; after a 410 the webhook receives nothing more. Null: response_status (no response), failure (the webhook accepted the event). */

@@ -32,9 +32,17 @@ export interface NewSemanticHit {
   savedUsd: number
 }
 
+/** A request that missed the cache because its context works on the wording of the question. */
+interface ContextMiss {
+  request: { id: string }
+  resolvedKey: { project_id: number }
+}
+
 export interface SemanticHitRecorder {
   /** Queues the hit for writing. A hit that cannot be written is lost, and can get no feedback. */
   record(hit: NewSemanticHit): void
+  /** Queues a miss because of the context for counting. */
+  recordContext(instructionsHash: string, miss: ContextMiss): void
   /** Resolves when everything has been written, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
 }
@@ -44,6 +52,15 @@ export function createSemanticHitRecorder(database: Database, seal: TextSealer, 
     failure: 'request_detail',
     rowName: 'a semantic hit',
     write: hits => callFunction(database, 'record_semantic_hits', { hits }),
+    maxRows: 500,
+    timeLimitMs: 5_000,
+    log,
+  })
+
+  const contexts = createBackgroundWriter<ReturnType<typeof createContextRow>>({
+    failure: 'request_detail',
+    rowName: 'a context',
+    write: contexts => callFunction(database, 'record_contexts', { contexts }),
     maxRows: 500,
     timeLimitMs: 5_000,
     log,
@@ -79,5 +96,16 @@ export function createSemanticHitRecorder(database: Database, seal: TextSealer, 
     })
   }
 
-  return { record: hit => void add(createRow(hit), { id: hit.requestId }), drain }
+  return {
+    record: hit => void add(createRow(hit), { id: hit.requestId }),
+    recordContext: (hash, miss) => void contexts.add(Promise.resolve(createContextRow(hash, miss))),
+    async drain(timeLimitMs) {
+      await Promise.all([drain(timeLimitMs), contexts.drain(timeLimitMs)])
+    },
+  }
+}
+
+/** Returns the row for record_contexts(). */
+function createContextRow(instructions_hash: string, { request, resolvedKey }: ContextMiss) {
+  return { project_id: resolvedKey.project_id, instructions_hash, last_request_id: request.id }
 }

@@ -91,12 +91,31 @@ describeBackends('POST /v1/cache/explain', backend => {
     expect(before.explained.semantic?.wording_matters).toBe(expected.reason === 'context')
     const hash = before.explained.semantic?.instructions_hash
     await proxy.query(`select set_setting('${project}', 'semantic_contexts', '${hash}=${correction}')`)
+    const counted = () =>
+      proxy.query<{ misses: number }>(
+        `select misses::int as misses from list_contexts(find_project('${project}')) where instructions_hash = '${hash}'`,
+      )
+    await expect.poll(counted).toEqual(expected.reason === 'context' ? [{ misses: 2 }] : [])
     // The next request stores another entry, because texts of both kinds are never compared.
     await ask(proxy, key, bodyOf(QUESTION), { 'cache-control': 'no-cache' })
     const after = await askBoth()
     expect(after.explained.decision.reason).toBe(correction === 'question' ? 'verified' : 'context')
     expect(after.answer.reason).toBe(after.explained.decision.reason)
     expect(after.explained.semantic?.instructions_hash).toBe(hash)
+  })
+
+  test('records at most 200 contexts of a project, and counts those', async () => {
+    const hashes = Array.from({ length: 201 }, (_, at) => at.toString(16).padStart(16, '0'))
+    const record = (...listed: string[]) =>
+      proxy.query(`select record_contexts(json_agg(json_build_object('project_id', find_project('${project}'),
+        'instructions_hash', h, 'last_request_id', 'r'))) from unnest('{${listed.join()}}'::text[]) h`)
+    await record(...hashes)
+    await record('f'.repeat(16), '0'.repeat(16), '0'.repeat(16))
+    const listed = await proxy.query<{ instructions_hash: string; misses: number }>(
+      `select instructions_hash, misses::int as misses from list_contexts(find_project('${project}')) order by 1`,
+    )
+    expect(listed.map(row => row.instructions_hash)).toEqual(hashes.slice(0, 200))
+    expect(listed.slice(0, 2).map(row => row.misses)).toEqual([3, 1])
   })
 
   test('shows another key’s question only if its text was and is kept', async () => {

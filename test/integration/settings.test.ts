@@ -66,4 +66,22 @@ describeBackends('a setting', backend => {
         `value "${value}" is not valid for setting idle_timeout_ms: use whole milliseconds from 1 to 3600000, for all`,
       )
   })
+
+  test('holds corrected contexts', async () => {
+    const { database } = await backend.open()
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'pro' })
+    const set = (value: string) =>
+      callFunction(database, 'set_setting', { project: 'acme', setting: 'semantic_contexts', value })
+    const [one, other] = ['0123456789abcdef', 'a'.repeat(16)]
+    for (const value of ['', `${one}=question`, `${one}=wording, ${other}=question`]) {
+      await set(value)
+      const [row] = await database.call<{ semantic_contexts: string[] }>('select semantic_contexts from projects', [])
+      expect(row?.semantic_contexts).toEqual(value === '' ? [] : value.split(', '))
+    }
+    const listed = Array.from({ length: 101 }, (_, at) => `${at.toString(16).padStart(16, '0')}=question`).join()
+    for (const value of [one, `${one}=`, `${one}=maybe`, `abc=question`, `${one}=question,${one}=wording`, listed])
+      await expect(set(value), value).rejects.toThrow(
+        'is not valid for setting semantic_contexts: use up to 100 hashes',
+      )
+  })
 })

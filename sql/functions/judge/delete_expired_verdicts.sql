@@ -44,10 +44,11 @@ begin
     return greatest(
         forgotten,
         delete_rows('semantic_hits', format('served_at < %L', now() - interval '7 days'), max_rows),
+        delete_rows('cache_contexts', format('last_at < %L', now() - interval '30 days'), max_rows),
         delete_rows('judge_queue', format('queued_at < %L', now() - interval '1 day'), max_rows)
     );
 end;
 $$;
 
 comment on function delete_expired_verdicts(integer) is
-    'Deletes up to that many verdicts that have expired and have no entry, as many semantic hits older than a week, and as many pairs that have been queued for the judge for a day; returns the greatest number. Fewer than max_rows means that none are left.';
+    'Deletes up to that many verdicts that have expired and have no entry, as many semantic hits older than a week and contexts without a miss for 30 days, and as many pairs that have been queued for the judge for a day; returns the greatest number. Fewer than max_rows means that none are left.';

@@ -63,6 +63,7 @@ begin
         spend_alerts,
         memberships,
         audit_log,
+        cache_contexts,
         cache_verdicts,
         judge_spending,
         events,

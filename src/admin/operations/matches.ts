@@ -7,7 +7,7 @@ import type { QuestionVault } from '../../providers/keys/question-vault.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import { notFoundError } from '../ids.ts'
 import { rowLimit, stringEnum, timePageQuery, toPage } from '../pagination.ts'
-import { cacheMatchSchema, cacheVerdictSchema, calibrationSchema } from '../responses/cache.ts'
+import { cacheMatchSchema, cacheVerdictSchema, calibrationSchema, contextsSchema } from '../responses/cache.ts'
 import { deletedSchema, pageSchema, textSchema } from '../responses/shared.ts'
 import { formatTimeCursor, parseTimeCursor } from '../time-cursor.ts'
 
@@ -63,6 +63,14 @@ export const MATCH_OPERATIONS: readonly AdminOperation[] = [
         callAsActor(caller.actor, 'list_calibration', { of_project }),
       ])
       return { object: 'cache.calibration', histogram, calibration }
+    },
+  }),
+  defineOperation({
+    ...{ method: 'GET', path: '/v1/cache/contexts', tag: 'Matches', response: contextsSchema },
+    summary: 'List contexts in which the wording matters',
+    query: ofProject,
+    async serve({ caller, ids: { project_id: of_project } }) {
+      return { object: 'cache.contexts', contexts: await callAsActor(caller.actor, 'list_contexts', { of_project }) }
     },
   }),
 ]

@@ -55,6 +55,11 @@ export const cacheVerdictSchema = objectSchema('CacheVerdict', 'cache.verdict', 
 })
 export type CacheVerdict = Static<typeof cacheVerdictSchema>
 
+export const contextsSchema = objectSchema('CacheContexts', 'cache.contexts', {
+  contexts: t.Array(t.Object(SQL_TYPE_SCHEMAS.cache_context)),
+})
+export type CacheContexts = Static<typeof contextsSchema>
+
 export const calibrationSchema = objectSchema('Calibration', 'cache.calibration', {
   histogram: t.Array(t.Object(SQL_TYPE_SCHEMAS.similarity_band)),
   calibration: t.Array(t.Object(SQL_TYPE_SCHEMAS.calibration_step)),

@@ -130,8 +130,9 @@ export class RequestRecorder {
   }
 
   /** Records a lookup that found no response to serve. */
-  recordLookup({ missReason, durationMs = null, embedMs = null }: LookupResult): void {
+  recordLookup({ missReason, instructionsHash, durationMs = null, embedMs = null }: LookupResult): void {
     this.setDetails({ ...(missReason && { cache_reason: missReason }), lookup_ms: durationMs, embed_ms: embedMs })
+    if (instructionsHash) this.#options.semanticHits.recordContext(instructionsHash, this.#draft)
   }
 
   /**

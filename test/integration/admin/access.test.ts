@@ -80,6 +80,7 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     { method: 'GET', path: `/v1/cache/matches?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/near_misses?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/calibration?project_id=${project}`, need: 'viewer' },
+    { method: 'GET', path: `/v1/cache/contexts?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/verdicts?project_id=${project}`, need: 'viewer' },
     {
       method: 'POST',

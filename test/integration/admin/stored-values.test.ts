@@ -28,7 +28,12 @@ const SUMS = /^(usage|latency)_/
 const MADE_HERE = [
   ...['admin_keys.key_hash', 'api_keys.key_hash', 'invitations.token_hash', 'sessions.token_hash'],
   ...['audit_log.actor_kind', 'events.kind', 'api_keys.log_content'],
-  ...['cache_verdicts.context_hash', 'cache_verdicts.one_hash', 'cache_verdicts.one_hash, other_hash'],
+  ...[
+    'cache_contexts.instructions_hash',
+    'cache_verdicts.context_hash',
+    'cache_verdicts.one_hash',
+    'cache_verdicts.one_hash, other_hash',
+  ],
   ...['cache_verdicts.other_hash', 'cache_verdicts.source'],
   // A plan is named in the path, where an unknown name is a 404.
   ...['plans.name'],

@@ -51,7 +51,7 @@ function openRequest(account = ACCOUNT) {
     },
     contents: { record: () => {} },
     reconciler: { reconcileLater: () => {} },
-    semanticHits: { record: () => {}, drain: async () => {} },
+    semanticHits: { record: () => {}, recordContext: () => {}, drain: async () => {} },
     quota: { refund: () => left.refunds++ },
     budgets: { reserve: async () => null, stopRenewing: () => {}, release: id => left.released.push(id) },
     tokenWindows: createTokenRateLimiter(createInProcessStore()),

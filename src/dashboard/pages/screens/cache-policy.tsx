@@ -7,6 +7,7 @@ import { SettingField } from '../components/setting-fields.tsx'
 import { hasRole, useProject } from '../session.ts'
 import { useSettings, useUpdateSettings } from '../settings.ts'
 import type { Project } from '../types.ts'
+import { ContextCorrections } from './context-corrections.tsx'
 import { JudgeSuggestion } from './judge-suggestion.tsx'
 
 export default function CachePolicy() {
@@ -41,6 +42,9 @@ function PolicyForm({ project }: { project: Project }) {
         <Warnings warnings={warnings} />
       </div>
       {canEdit && <JudgeSuggestion project={project} settings={settings} />}
+      <div className="mb-5 empty:hidden">
+        <ContextCorrections project={project} settings={settings} />
+      </div>
       <form onSubmit={submit} className="space-y-5">
         {[...Map.groupBy(kinds, kind => kind.area)].map(([area, kindsInArea]) => (
           <Card key={area} title={area}>
