@@ -30,7 +30,7 @@ const enclosures: readonly RegExp[] = [
   new RegExp(raw`^#{1,6}[^\S\n]{0,8}(?:${asker} )?${noun}[^\S\n]{0,8}\n\s{0,4}(?<question>[^\n]+)$`, 'gim'),
   // Answer in one sentence: … A user asks: "…"
   new RegExp(
-    raw`(?:^|[.!,]\s{1,3})(?:(?:the |a )?${asker} (?:asks|wrote|writes|says)|(?:answer|reply|respond)\b[^:.?\n]{0,80}|(?:${asker} )?(?:q|${noun})):\s{0,4}["“]?(?<question>[^?\n"“]{1,600}\?)`,
+    raw`(?:^|[.!,]\s{1,3})(?:(?:the |a )?${asker} (?:asks|wrote|writes|says)(?: the following)?|[^:.?\n]{0,40}\b(?:answer|reply|respond)\b[^:.?\n]{0,60}|q|[^:.?\n]{0,20}\b${noun}(?: is)?):\s{0,4}["“]?(?<question>[^?\n"“]{1,600}\?)`,
     'gim',
   ),
 ]
@@ -53,8 +53,8 @@ export function findTemplateQuestion(text: string): TemplateQuestion | null {
     const { question = '' } = found?.groups ?? {}
     if (found) return others.length > 0 ? null : divide(text, found.index + found[0].lastIndexOf(question), question)
   }
-  const [found, ...others] = text.matchAll(asks)
-  const divided = found && others.length === 0 ? divide(text, found.index, found[0]) : null
+  const found = text.matchAll(asks).next().value
+  const divided = found ? divide(text, found.index, found[0]) : null
   if (!divided || refers.test(divided.before) || refers.test(divided.after)) return null
   return instructs.test(divided.before) || instructs.test(divided.after) ? divided : null
 }

@@ -61,14 +61,14 @@ const CLASSES: Readonly<Record<string, string>> = {
   l: 'language sprache langue idioma lingua língua',
   N: `text texts sentence sentences paragraph paragraphs essay essays email emails e-mail e-mails
     tweet tweets words word wording writing phrase phrases letters comment comments story poem post posts phrasing prose
-    characters transcript statement statements satz sätze sätzen texte textes wort wörter worte
+    characters transcript satz sätze sätzen texte textes wort wörter worte
     aufsatz aufsätze mail mails phrase phrases mots mot texto textos frase frases oración oraciones palabras
     palabra testo testi parole parola palavras`,
   Q: `question questions query queries request requests frage fragen anfrage anfragen requête pregunta preguntas consulta domanda domande richiesta
     pergunta perguntas`,
   S: 'answer answers response responses solution solutions homework work antwort antworten réponse respuesta risposta resposta translation translations',
   Y: `user users user's user’s users' users’ customer customer's customer’s customers client client's client’s student student's student’s students learner
-    learner's learner’s learners my i me pupil's child's caller caller's visitor's guest's sender reporters person person's people's their his
+    learner's learner’s learners my i me pupil's child's caller caller's visitor's guest's sender reporters person person's people people's their his
     nutzer nutzers benutzer benutzers kunden kunde ich mein meine meinen schülers anwenders utilisateur l'utilisateur client mon ma mes je élève
     usuario cliente mi mis yo alumno estudiante utente dell'utente l'utente mio mia io studente usuário cliente meu minha eu aluno d'utilisateur`,
   y: 'your yours our its dein deine deinen deiner deinem unser unsere ton ta tes votre vos notre tus nuestro nuestra tuo tua tuoi nostro seu sua nossa nosso',
@@ -125,14 +125,15 @@ const patterns = [
   // Repeat the question.
   `${begin}[er][Vx]?[DV][DVxzi]{0,3}[NMQ](?!P?y)`,
   `${begin}f[DVxi]{0,3}(?:Q|Y[DVxi]{0,2}[NMQL]|[NM]P?[DVx]{0,2}Y)`,
-  `${begin}e(?:W|P?[DJ]?Y.?[NMQ]|D?[NM]$)`,
+  `${begin}e(?:W(?:$|[Di]?Y)|P?[DJ]?Y.?[NMQ]|D?[NM]$)`,
   // Summarize the text. Extract the names from the user's question.
   `${begin}[meq]${own}`,
   `${begin}[mq]${any}`,
   `${begin}[ma](?:[DVxiLNSzkYP]{1,8}P)(?:${own}|${definite})`,
   `${begin}m[DVxiLNS]{1,4}P[DV]Q`,
-  // The grammar of this sentence.
-  `[Ll]P[DJV]{1,2}[NMQ]`,
+  // The grammar of this sentence. Every mistake in my messages.
+  `LP(?:[DJV]{1,2}|D?Y[Dxi]?)[NMQ]`,
+  `h[^HXY]{1,6}PD?Y[Dxi]?[NM]`,
   // Correct any mistakes.
   `${begin}[tqm][DViYkL]{0,3}L(?:$|[k;]|P(?:${own}|${definite}))`,
   // Grade the student's answer.
@@ -207,6 +208,13 @@ const phrases: readonly RegExp[] = [
   /\b(?:write|read|say|give) the (?:question|message) (?:back|out)\b/,
   /\b(?:check|scan|screen|inspect|analy[sz]e) (?:the|each|every|this)\s(?:user's |user’s |following )?(?:message|text|input|sentence|comment) for\b/,
   /\b(?:turn|transform) (?:the )?(?:user|customer|student|author|client)(?:'s|’s) .{0,20}\binto\b/,
+  // Aspects of a text: which language, how angry, JSON with the intent, its translation.
+  /\b(?:detect|identify|determine|recogni[sz]e|tell|guess)\b.{0,20}\b(?:which|what) (?:language|dialect|tone|sentiment|emotion|intent)\b/,
+  /\b(?:rate|score|judge|assess|evaluate|say|tell)\b.{0,40}\b(?:how \w+|whether)\b.{0,40}\b(?:message|text|writer|sentence|wording|word)\b/,
+  /\b(?:json|object|keys?|fields?)\b.{0,60}\b(?:intent|sentiment|entities|emotion|translation|toxicity|corrected\w*|original_\w+)\b/,
+  /\bits (?:\w+ )?(?:translation|summary|correction|paraphrase|opposite)\b/,
+  /\b(?:word|sentence|text|phrase|message|line|input) (?:that )?(?:the )?(?:user|student|customer|i) (?:typed|types?|wrote|writes?|entered|enters?|said|pasted)\b/,
+  /\bexactly the \w+ (?:in|of|from) the (?:question|message|query)\b/,
   // Everything I write.
   /\b(?:whatever|everything|anything|each \w+ that|every \w+ that|(?:each|every) (?:message|sentence|text|word|line)) (?:i|the user) (?:writes?|types?|enters?|sends?|pastes?)\b/,
   // In the tone of the question.

@@ -95,6 +95,7 @@ describe('a prompt of an application', () => {
 
   test.each([
     ['several questions', 'You are a bot.\nQuestion: How long?\nQuestion: How wide?\nAnswer briefly.'],
+    ['several texts that are no questions', 'You are a bot.\nQuery: boil an egg\nQuery: fry an egg\nAnswer briefly.'],
     ['a question beside the enclosed one', 'What is asked here?\n<question>How long?</question>\nAnswer briefly.'],
     ['a question that is a document', `You are a bot.\nQuestion: ${'a '.repeat(400)}\nAnswer briefly.`],
     ['no instruction', 'My dog is ill.\nHow do I boil an egg?\nIt barks.'],
