@@ -147,6 +147,26 @@ describe.skipIf(!chromiumPath)(title, () => {
       })
     })
 
+    test('corrects a context in which the wording is said to matter', async () => {
+      const messages = [
+        { role: 'system', content: 'Translate the user’s message into French.' },
+        { role: 'user', content: QUESTION },
+      ]
+      const { headers } = await ask(proxy, key, { model: 'openai/gpt-4o-mini', messages })
+      expect(headers.get('x-proxy-cache-reason')).toBe('context')
+      await proxy.settle()
+      await go('Overview')
+      await go('Cache and models')
+      await page.getByText(/^1 request, first/).waitFor()
+      await page.getByRole('button', { name: 'Wording doesn’t matter here' }).click()
+      await page.getByText('Corrected: wording doesn’t matter').waitFor()
+      expect(await page.evaluate(OVERFLOW)).toBe(0)
+      const [corrected] = await proxy.query<{ listed: string }>(
+        `select semantic_contexts::text as listed from projects where name = 'walk'`,
+      )
+      expect(corrected?.listed).toMatch(/^\{[0-9a-f]{16}=question\}$/)
+    })
+
     test('marks a wrong match', async () => {
       await go('Cache and models')
       await page.getByLabel(/^Stored for a week/).check()
