@@ -15,10 +15,10 @@ import { toCacheEntry } from './row-to-match.ts'
 
 /** A slower lookup is a miss. Together with admission, it takes less than a second. */
 const TIME_LIMIT_MS = 400
-/** Lookups per call. One in a large group takes a millisecond, and the others of its call wait for it. */
-const MAX_BATCH = 8
+/** Lookups per call. One takes up to half a millisecond, and the others of its call wait for it. */
+const MAX_BATCH = 16
 /** Calls in flight, which limits the PostgreSQL processors that one process uses for lookups. */
-const MAX_BATCHES = 4
+const MAX_BATCHES = 2
 /** Lookups per call by name alone. Each takes a few microseconds, so that a call's start costs most. */
 const MAX_NAMED_BATCH = 50
 

@@ -8,10 +8,8 @@ import type { PendingWrite } from './response-writer.ts'
 
 /** Longest time a lookup waits for writes. Then it searches what is stored. */
 const MAX_WAIT_MS = 400
-/** A lookup waits for the writes with one of its two rarest topic words. Other matches are rare, and every process has some write with a frequent word. */
-const MAX_AWAITED_WORDS = 2
 
-/** The prompts that a lookup compares: those with its normalized text, with its rarest topic words, or all of its context. */
+/** The prompts that a lookup compares: those with its normalized text, with its topic words, or all of its context. */
 export type PendingWriteTarget = Pick<SemanticQuery, 'contextHash' | 'normalizedHash'> & {
   topicWords?: readonly number[] | null
 }
@@ -27,26 +25,24 @@ export class PendingWrites {
     const semantic = query.semantic()
     if (typeof semantic === 'string') return
     this.#track(textNameOf(query, semantic), stored)
-    for (const topicWords of [null, semantic.topicWords])
-      for (const name of groupNamesOf(query, { ...semantic, topicWords })) this.#track(name, vectorStored)
+    this.#track(groupNameOf(query, { ...semantic, topicWords: null }), vectorStored)
+    this.#track(groupNameOf(query, semantic), vectorStored)
   }
 
   /**
-   * Resolves when the writes that a lookup may match are done, or at the time limit. Null when there are none. By name, it does not wait
-   * for vectors.
+   * Resolves when the writes that a lookup may match are done, or at the time limit. Null when there are none. With topic words, it waits
+   * for prompts with the same rarest word only: nearly always, some write has a more frequent one. By name, it does not wait for vectors.
    */
   waitFor(query: CacheQuery, target: PendingWriteTarget | null, by: 'name' | 'vector'): Promise<void> | null {
     if (this.#byName.size === 0) return null
-    const names = [query.exactKey]
-    if (target) names.push(textNameOf(query, target))
-    if (target && by === 'vector') names.push(...groupNamesOf(query, target))
-    const writing = names.flatMap(name => this.#byName.get(name) ?? [])
-    return writing.length > 0 ? this.#withTimeout(Promise.all(writing)).then(noop, noop) : null
+    const name = target && (by === 'name' ? textNameOf : groupNameOf)(query, target)
+    const writing = this.#byName.get(query.exactKey) ?? (name === null ? undefined : this.#byName.get(name))
+    return writing ? this.#withTimeout(writing).catch(() => {}) : null
   }
 
   /** Returns whether a prompt is being written that a vector would be compared with. */
   isWriting(query: CacheQuery, target: PendingWriteTarget): boolean {
-    return groupNamesOf(query, target).some(name => this.#byName.has(name))
+    return this.#byName.has(groupNameOf(query, target))
   }
 
   #track(name: string, written: Promise<void>): void {
@@ -57,13 +53,8 @@ export class PendingWrites {
   }
 }
 
-const noop = () => {}
-
 const textNameOf = ({ resolvedKey }: CacheQuery, { contextHash, normalizedHash }: PendingWriteTarget) =>
   `${resolvedKey.project_id} ${contextHash} =${normalizedHash}`
 
-/** Returns the names of the group's prompts with a rare topic word of the target; without topic words, the name of the group. */
-function groupNamesOf({ resolvedKey }: CacheQuery, { contextHash, topicWords }: PendingWriteTarget): string[] {
-  const group = `${resolvedKey.project_id} ${contextHash}`
-  return topicWords ? topicWords.slice(0, MAX_AWAITED_WORDS).map(word => `${group} ${word}`) : [group]
-}
+const groupNameOf = ({ resolvedKey }: CacheQuery, { contextHash, topicWords }: PendingWriteTarget) =>
+  `${resolvedKey.project_id} ${contextHash} ${topicWords ? (topicWords[0] ?? 'no word') : ''}`

@@ -177,45 +177,33 @@ describeBackends('search_cache()', backend => {
       ])
     })
 
-    test('in that context of that project, unexpired and young enough', async () => {
+    test.each([[[1]], [[1, 2]]])('in that context of that project, unexpired and young enough: %s', async words => {
       const { database, place, find } = await open([[1, 2, 3]])
       const elsewhere = { ...place, projectId: await createTestProject(database, 'elsewhere') }
       const other = { ...place, context: 'other' }
-      expect([await find('prompt 0', [1], elsewhere), await find('prompt 0', [1], other)]).toEqual([[], []])
+      expect([await find('prompt 0', words, elsewhere), await find('prompt 0', words, other)]).toEqual([[], []])
       const ask = rewordedSearch('prompt 0', place)
-      const search = { ...ask, semantic: ask.semantic && { ...ask.semantic, topicWords: [1] } }
+      const search = { ...ask, semantic: ask.semantic && { ...ask.semantic, topicWords: words } }
       await database.call(`update cache_prompts set created_at = created_at - interval '100 seconds'`, [])
       expect(await searchCache(database, { ...search, maxAgeSeconds: 50 })).toEqual([])
       expect(await searchCache(database, { ...search, maxAgeSeconds: 200 })).toHaveLength(1)
       await database.call(`update cache_prompts set expires_at = now()`, [])
-      expect(await find('prompt 0', [1])).toEqual([])
+      expect(await find('prompt 0', words)).toEqual([])
     })
 
-    test.each([
-      [
-        [1, 2, 3],
-        [2, 1],
-      ],
-      [
-        [3, 1, 2],
-        [2, 1],
-      ],
-      [
-        [2, 3, 1],
-        [2, 1],
-      ],
-    ])('by pairs of words if many have either: %s, asked for %s', async (rare, asked) => {
+    test.each([[[1, 2, 3]], [[3, 1, 2]], [[1, 3, 2]]])('by pairs of words if many have either: %s', async words => {
       const { find } = await open([
-        ...Array.from({ length: 40 }, (_, at) => [1, 10, 100 + at]),
-        ...Array.from({ length: 40 }, (_, at) => [2, 10, 200 + at]),
-        rare,
+        ...Array.from({ length: 70 }, (_, at) => [1, 10, 100 + at]),
+        ...Array.from({ length: 70 }, (_, at) => [2, 10, 200 + at]),
+        words,
       ])
-      expect(await find('prompt 80', asked)).toEqual(['prompt 80'])
+      expect(await find('prompt 140', [1, 2])).toEqual(['prompt 140'])
     })
 
-    test('once, however many words they share, and the nearest five', async () => {
-      const { find } = await open(Array.from({ length: 20 }, () => [1, 2, 3]))
-      expect(await find('prompt 7', [3, 2, 1])).toEqual(['prompt 7'])
+    test('once, and rather those that share more words', async () => {
+      const { find } = await open([...Array.from({ length: 60 }, (_, at) => [1, 2, 30 + at]), [1, 2, 3], [4, 1, 3]])
+      expect(await find('prompt 60', [1, 2, 3])).toEqual(['prompt 60'])
+      expect(await find('prompt 61', [4])).toEqual(['prompt 61'])
     })
   })
 

@@ -35,14 +35,17 @@ set search_path = model_proxy, public, pg_temp
 set plan_cache_mode = force_generic_plan
 -- A plan made while a table was empty would later scan the whole table until it is analyzed: 44 ms instead of 1.4 ms for 60,000 entries.
 set enable_seqscan = off
+-- A bitmap would hold all prompts of a frequent word before the limit applies.
+set enable_bitmapscan = off
 set jit = off
 as $$
 #variable_conflict use_column
 declare
     found integer;
-    -- Prompts that are compared for each topic word, and for each pair of words that more prompts have.
-    most_by_word constant integer := 24;
-    most_by_pair constant integer := 24;
+    -- The prompts that are read for a pair of topic words or one word, and for all of them. Those with the most words in common are compared.
+    most_by_word constant integer := 32;
+    most_read constant integer := 48;
+    most_compared constant integer := 16;
     most_confirmed constant integer := 20;
 begin
     -- Subqueries with a limit, or offset 0, have only conditions that one index decides, and none on expiry. Otherwise a plan made while
@@ -242,12 +245,33 @@ begin
             1 - n.distance > o.threshold as is_alike
         from open o
         cross join lateral (
-            -- Of a frequent word, the first prompts of the index are compared, and the first of each pair of frequent words.
-            with by_word as materialized (
-                select w.word, c.*
+            with by_pair as materialized (
+                select c.entry_id
+                from (
+                    select f.word as rarer, g.word as other
+                    from unnest(o.words) with ordinality as f (word, at)
+                    join unnest(o.words) with ordinality as g (word, at) on g.at > f.at
+                    order by f.at + g.at
+                ) w
+                cross join lateral (
+                    select x.entry_id
+                    from prompts_by_word x
+                    where x.rarer_word = w.rarer
+                        and x.other_word = w.other
+                        and x.space_id = o.space_id
+                        and x.project_id = o.project_id
+                        and x.context_hash = o.context_hash
+                        and x.expires_at > now()
+                        and x.created_at >= o.oldest
+                    limit most_by_word
+                ) c
+                limit most_read
+            ),
+            by_word as (
+                select c.entry_id
                 from unnest(o.words) as w (word)
                 cross join lateral (
-                    select x.entry_id, x.prompt, x.normalized_hash as other_hash, x.embedding <=> o.asked as distance
+                    select x.entry_id
                     from prompts_by_word x
                     where x.word = w.word
                         and x.space_id = o.space_id
@@ -257,53 +281,43 @@ begin
                         and x.created_at >= o.oldest
                     limit most_by_word
                 ) c
-            ),
-            frequent as materialized (
-                select c.word
-                from by_word c
-                group by c.word
-                having count(*) >= most_by_word
+                where (select count(*) from by_pair) < most_compared
+                limit most_read
             )
-            select distinct on (c.distance, c.entry_id) c.*
+            select x.entry_id, x.prompt, x.normalized_hash as other_hash, x.embedding <=> o.asked as distance
             from (
-                select c.entry_id, c.prompt, c.other_hash, c.distance
-                from by_word c
-                union all
-                select c.*
-                from frequent f
-                cross join frequent g
-                cross join lateral (
-                    select x.entry_id, x.prompt, x.normalized_hash as other_hash, x.embedding <=> o.asked as distance
-                    from prompts_by_word x
-                    where x.word = f.word
-                        and x.next_word = g.word
-                        and x.space_id = o.space_id
-                        and x.project_id = o.project_id
-                        and x.context_hash = o.context_hash
-                        and x.expires_at > now()
-                        and x.created_at >= o.oldest
-                    limit most_by_pair
-                ) c
-                union all
-                select x.entry_id, x.prompt, x.normalized_hash, x.embedding <=> o.asked
+                select c.entry_id
                 from (
-                    select x.*
-                    from cache_prompts x
-                    where x.group_key = o.group_key
-                        and not x.in_lists
+                    select c.entry_id, 2 as words
+                    from by_pair c
                     union all
-                    select x.*
-                    from cache_prompts x
-                    where x.entry_id = any (case when o.lists is not null then find_in_cache_lists(o.lists, o.asked) end)
-                        and x.in_lists
-                ) x
-                where x.space_id = o.space_id
-                    and x.project_id = o.project_id
-                    and x.context_hash = o.context_hash
-                    and x.expires_at > now()
-                    and x.created_at >= o.oldest
+                    select c.entry_id, 1
+                    from by_word c
+                ) c
+                group by c.entry_id
+                order by sum(c.words) desc, c.entry_id
+                limit most_compared
             ) c
-            order by c.distance, c.entry_id
+            cross join lateral (select x.* from cache_prompts x where x.entry_id = c.entry_id limit 1) x
+            union all
+            select x.entry_id, x.prompt, x.normalized_hash, x.embedding <=> o.asked
+            from (
+                select x.*
+                from cache_prompts x
+                where x.group_key = o.group_key
+                    and not x.in_lists
+                union all
+                select x.*
+                from cache_prompts x
+                where x.entry_id = any (case when o.lists is not null then find_in_cache_lists(o.lists, o.asked) end)
+                    and x.in_lists
+            ) x
+            where x.space_id = o.space_id
+                and x.project_id = o.project_id
+                and x.context_hash = o.context_hash
+                and x.expires_at > now()
+                and x.created_at >= o.oldest
+            order by distance
             limit 5
         ) n
     )

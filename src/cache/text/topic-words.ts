@@ -4,8 +4,8 @@ import { canonicalSynonymOf } from './canonical-synonym.ts'
 import { countSenses, lemmasOf } from './lexicon.ts'
 import { auxiliaries, functionWords, questionWords, requestVerbs } from './words.ts'
 
-/** Topic words of a prompt. Another wording rarely keeps fewer than one of three, so that the first three are stored and all are asked for. */
-const MAX_TOPIC_WORDS = 6
+/** Topic words of a prompt. The first three are stored. Another wording mostly has one of them among its first four. */
+const MAX_TOPIC_WORDS = 4
 /** Characters that are read. Longer texts are not questions. */
 const MAX_CHARS = 4_000
 
