@@ -14,8 +14,12 @@ export interface TemplateQuestion {
 }
 
 const { raw } = String
-const asker = '(?:user|customer|visitor|client|guest|human|current|new)'
-const noun = '(?:question|query|message|input|request|frage|pregunta|domanda|pergunta)'
+const asker = '(?:user|customer|visitor|client|guest|human|employee|student|patient|member|current|new)'
+const noun = '(?:question|query|message|request|frage|pregunta|domanda|pergunta)'
+/** A label, which names nothing but the question: "Here is the customer's question", "User", "My question is". */
+const label = raw`(?:(?:here|this|below) is )?(?:(?:the|a|an|my|our) )?(?:(?:${asker}(?:['’]s)?[ _-])?(?:${noun}|input)(?: is)?|q|${asker}(?: (?:asks|says|writes|wrote)(?: the following)?)?)`
+const endLabel = new RegExp(raw`(?:^|[\n.!,:]|#)\s{0,4}[*#]{0,4}\s?${label}\*{0,2}:?\*{0,2}\s*["“]?$`, 'i')
+const quoteMark = /(?:"""|'''|```)\s{0,4}$/
 /** What encloses a question. A message that has several of one kind has no single question. */
 const enclosures: readonly RegExp[] = [
   // <question>…</question>, [QUESTION]…[/QUESTION]
@@ -23,28 +27,44 @@ const enclosures: readonly RegExp[] = [
   // """…"""
   /("""|'''|```)\s{0,4}(?<question>[^\n]{1,600}?)\s{0,4}\1/g,
   // Question: … Here is the customer's question: … Q: … The text ends with the line. A heading ends without a colon.
-  new RegExp(
-    raw`^[^\S\n]{0,8}(?:[^\n:?.!]{0,80}\b${noun}[^\n:?.!]{0,20}|[*#>-]{0,4}[^\S\n]{0,8}(?:(?:the|a) )?(?:q|${asker}(?: asks| says| wrote)?)\*{0,2}):\*{0,2}\s{0,4}(?<question>[^\n]+)$`,
-    'gim',
-  ),
+  new RegExp(raw`^[^\S\n]{0,8}[*#>-]{0,4}[^\S\n]{0,8}${label}\*{0,2}:\*{0,2}\s{0,4}(?<question>[^\n]+)$`, 'gim'),
   new RegExp(raw`^#{1,6}[^\S\n]{0,8}(?:${asker} )?${noun}[^\S\n]{0,8}\n\s{0,4}(?<question>[^\n]+)$`, 'gim'),
   // Answer in one sentence: … A user asks: "…"
   new RegExp(
-    raw`(?:^|[.!,]\s{1,3})(?:(?:the |a )?${asker} (?:asks|wrote|writes|says)(?: the following)?|[^:.?\n]{0,40}\b(?:answer|reply|respond)\b[^:.?\n]{0,60}|q|[^:.?\n]{0,20}\b${noun}(?: is)?):\s{0,4}["“]?(?<question>[^?\n"“]{1,600}\?)`,
+    raw`(?:^|[.!,]\s{1,3})(?:${label}|[^:.?\n]{0,40}\b(?:answer|reply|respond)\b[^:.?\n]{0,60}):\s{0,4}["“]?(?<question>[^?\n"“]{1,600}\?)`,
     'gim',
   ),
 ]
 
 /** A sentence that ends in a question mark. */
 const asks = /(?<=^|[.!]\s{1,2})[^.!?\n]{1,600}\?(?=\s|$)/gm
-/** A sentence that instructs how to answer, beside which the only question is to be answered. */
-const instructs =
-  /(?:^|[.!?])\s{0,3}(?:you(?:['’]re| are)|(?:please )?(?:act|answer|respond|reply|explain|use|be|keep|give|write)|as an?|du bist|antworte|tu es|réponds|eres|responde|sei|rispondi|você é|responda)\b/im
 /** Words that refer to the text beside them. */
 const refers =
   /\b(?:this|these|following|below|above)\b|\b(?:the|each|every) (?:sentence|text|phrase|wording)\b|:\s*$/im
-/** The question is named as a text. */
-const asksAbout = /\b(?:this|following) (?:\w+ )?(?:sentence|text|phrase|word)s?\b/i
+/** Sentences that say to answer, or that describe who answers. */
+const answers =
+  /\b(?:answer|respond|reply|explain|help|assist|assistant|agent|bot|support|response|ai|expert|specialist|guide|desk|rep|tutor|teacher|coach|consultant|advis[eo]r|concierge|librarian|antwort\w*|répond\w*|respond\w*|rispond\w*)\b/i
+/** The message named as a text. A sentence that names it must also say to answer. */
+const namesMessage = /\b(?:question|query|message|request|input|text|this|it|following|below)s?\b/i
+/** Parts, forms and styles of a text. The length of an answer is none: "in one sentence". */
+const namesWording =
+  /\b(?:letters?|characters?|vowels?|nouns?|verbs?|grammar|wording|spelling|punctuation|same|similar|backwards|phrase[ds]?|pronounce\w*|rephras\w*|meaning)\b|(?<!\b(?:one|two|three|four|five|few|short|simple|plain|full|complete|\d+|own|other) )\b(?:words?|sentences?)\b/i
+
+/** Returns whether the text around a question does nothing but say how it should be answered. */
+function onlyAnswers(rest: string): boolean {
+  return (
+    answers.test(rest) &&
+    !namesWording.test(rest) &&
+    rest
+      .split(/[.!\n]+/)
+      .every(
+        sentence =>
+          !namesMessage.test(sentence) ||
+          answers.test(sentence) ||
+          /\b(?:do(?:n['’]t| not)|keep|use|using|given|if|based)\b/i.test(sentence),
+      )
+  )
+}
 
 /** Returns the one question of an application's prompt and what surrounds it. Null for any other text. */
 export function findTemplateQuestion(text: string): TemplateQuestion | null {
@@ -55,8 +75,7 @@ export function findTemplateQuestion(text: string): TemplateQuestion | null {
   }
   const found = text.matchAll(asks).next().value
   const divided = found ? divide(text, found.index, found[0]) : null
-  if (!divided || refers.test(divided.before) || refers.test(divided.after)) return null
-  return instructs.test(divided.before) || instructs.test(divided.after) ? divided : null
+  return divided && !refers.test(divided.before) && !refers.test(divided.after) ? divided : null
 }
 
 /** Returns the parts. Null if the rest has another question, names the question as a text, or is too short. */
@@ -66,8 +85,11 @@ function divide(text: string, start: number, enclosed: string): TemplateQuestion
   const at = start + enclosed.indexOf(question)
   const [before, after] = [text.slice(0, at), text.slice(at + question.length)]
   if (question === '' || question.length > MAX_QUESTION_CHARS) return null
-  const rest = omitDocuments(`${before}\n${after}`)
-  return rest.includes('?') || asksAbout.test(rest) || rest.trim().length < MIN_REST_CHARS
+  const rest = omitDocuments(`${before.replace(quoteMark, '').replace(endLabel, '')}\n${after}`).replace(
+    /<[^<>]*>|\[[^[\]]*\]/g,
+    '\n',
+  )
+  return rest.includes('?') || rest.trim().length < MIN_REST_CHARS || !onlyAnswers(rest)
     ? null
     : { question, before, after }
 }
