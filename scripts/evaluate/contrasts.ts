@@ -175,7 +175,7 @@ function readQuestion(text: string): Question {
   const body = mark ? text.slice(0, -1) : text
   const first = /^[A-Za-z]+/.exec(body)?.[0] ?? ''
   const isCapital = /^[A-Z]/.test(first) && first !== 'I' && smallWords.has(first.toLowerCase())
-  const begun = isCapital ? first[0]?.toLowerCase() + body.slice(1) : body
+  const begun = (isCapital ? first[0]?.toLowerCase() + body.slice(1) : body).replace(/\bI\b/g, 'i')
   return { text, body: begun, mark, isCapital, mentionsWords: ofWords.test(text) }
 }
 
@@ -227,17 +227,14 @@ function* readKinds(table: string, label: 0 | 1): Generator<Kind> {
     const [, name = '', cap] = /^(.+?)(?: (\d+))?\]/.exec(heading) ?? []
     const rewrites = lines
       .filter(line => line.trim() !== '')
-      .map(line => (line.includes('=>') ? readRow(line) : readWords(line)))
+      .map(line => (line.includes('=>') ? readRow(line) : readWords(line, label)))
     yield { name, label, cap: Number(cap ?? KIND_CAP), rewrites }
   }
 }
 
 function readRow(line: string): Rewrite {
   const [pattern = '', texts = ''] = line.split('=>')
-  const expression = new RegExp(
-    pattern.trim().replace(/\{(\w+)\}/g, (_, name: string) => macros[name] ?? ''),
-    'i',
-  )
+  const expression = new RegExp(pattern.trim().replace(/\{(\w+)\}/g, (_, name: string) => macros[name] ?? ''))
   const results = texts.split(' / ').map(each => each.trim())
   return (text, random) =>
     expression.test(text)
@@ -245,10 +242,11 @@ function readRow(line: string): Rewrite {
       : null
 }
 
-function readWords(line: string): Rewrite {
+function readWords(line: string, label: 0 | 1): Rewrite {
   const words = line.split(' / ').map(each => each.trim())
-  const expression = new RegExp(`(?<![\\w'-])(?:${words.join('|').replace(/[+.]/g, '\\$&')})(?![\\w'+#-])`, 'i')
+  const expression = new RegExp(`(?<![\\w'.-])(?:${words.join('|').replace(/[+.]/g, '\\$&')})(?![\\w'+#-])`, 'i')
   return (text, random) => {
+    if (label === 1 && ofTitles.test(text)) return null
     const found = expression.exec(text)?.[0]
     // A name needs its capital, unless it is nothing else: "may" and "turkey" are not read as names.
     if (
@@ -256,13 +254,19 @@ function readWords(line: string): Rewrite {
       (!words.includes(found) && words.every(word => /[A-Z]/.test(word)) && !isUnambiguousName(found))
     )
       return null
-    const other = pick(
-      words.filter(word => word.toLowerCase() !== found.toLowerCase()),
-      random,
+    const others = words.filter(
+      word =>
+        word.toLowerCase() !== found.toLowerCase() && !` ${text} `.toLowerCase().includes(` ${word.toLowerCase()} `),
     )
+    if (others.length === 0) return null
+    const other = pick(others, random)
     return text.replace(expression, () => (found === found.toLowerCase() ? other.toLowerCase() : other))
   }
 }
+
+/** A word of a title cannot be replaced by a synonym. */
+const ofTitles =
+  /\b(?:wrote|written|direct\w+|sang|sings?|starr\w+|author|actors?|title|watch|cast|plays|played|song|diary|who is in) /
 
 interface FramedPair {
   readonly a: string

@@ -39,10 +39,7 @@ const examples: Readonly<Record<string, [category: string, other: RegExp]>> = {
     'what is',
     /\bwhat (?:exactly )?(?:is the dew point\?|the dew point is[.?])$|^What(?:'s| is) the dew point\?$/i,
   ],
-  'What is the difference between rum and gin?': [
-    'difference',
-    /^(?!.*(?:common|better)).*\b(?:rum|gin)\b.*\b(?:gin|rum)\b/,
-  ],
+  'What is the difference between rum and gin?': ['difference', /\b(?:rum|gin)\b.*\b(?:gin|rum)\b/i],
   'How do I swim in winter?': ['fronted clause', /^In winter, how do I swim\?$/],
   'Who invented the telephone?': [
     'passive',
