@@ -39,16 +39,12 @@ interface Kind {
 /** Most pairs of a kind, unless its heading has another number. */
 export const KIND_CAP = 900
 const REWORDED_CAP = 1400
-const MAX_PAIRS_OF_QUESTION = 30
 
 export function* makeContrasts(questions: readonly string[], seed = 1): Generator<ContrastPair> {
   const random = createRandom(seed)
   const framed = [...makeFramed(random)]
   const pool = [...new Set(questions.map(each => each.trim()))].filter(isUsable)
-  const asked = shuffle(
-    [...pool, ...new Set(framed.filter(({ kind }) => kind === 'synonymous frame').map(({ a }) => a))],
-    random,
-  )
+  const asked = shuffle([...pool, ...new Set(framed.filter(({ label }) => label === 1).map(({ a }) => a))], random)
   const same = [...readKinds(sameRewrites, 1), ...computedKinds(asked, 1)]
   const kinds = [...same, ...computedKinds(asked, 0), ...readKinds(differentRewrites, 0)]
   const read = asked.map(readQuestion)
@@ -60,9 +56,8 @@ export function* makeContrasts(questions: readonly string[], seed = 1): Generato
     seen.add(key.join('\n'))
     yield random(2) === 0 ? { a, b, label, category } : { a: b, b: a, label, category }
   }
-  for (const { a, b, label, kind } of framed) yield* put(a, b, label, kind)
+  for (const { a, b, label, category } of framed) yield* put(a, b, label, category)
   const changes: Record<0 | 1, [text: string, changed: string][]> = { 0: [], 1: [] }
-  const uses = new Map<string, number>()
   for (const { name, label, cap, rewrites } of kinds) {
     const share = Math.max(12, Math.ceil((2.5 * cap) / rewrites.length))
     const used = rewrites.map(() => 0)
@@ -70,7 +65,7 @@ export function* makeContrasts(questions: readonly string[], seed = 1): Generato
     for (const question of [...read, ...read]) {
       const { text } = question
       if (left === 0) break
-      if ((uses.get(text) ?? 0) >= MAX_PAIRS_OF_QUESTION || (label === 1 && question.mentionsWords)) continue
+      if (label === 1 && question.mentionsWords) continue
       for (const at of shuffle([...rewrites.keys()], random)) {
         const changed = (used[at] ?? 0) < share && rewrite(question, rewrites[at], random, name === 'letter case')
         const [pair] = changed ? put(text, changed, label, name) : []
@@ -78,7 +73,6 @@ export function* makeContrasts(questions: readonly string[], seed = 1): Generato
         yield pair
         if (name !== 'letter case') changes[label].push([text, changed])
         used[at] = (used[at] ?? 0) + 1
-        uses.set(text, (uses.get(text) ?? 0) + 1)
         left--
         break
       }
@@ -268,15 +262,8 @@ function readWords(line: string, label: 0 | 1): Rewrite {
 const ofTitles =
   /\b(?:wrote|written|direct\w+|sang|sings?|starr\w+|author|actors?|title|watch|cast|plays|played|song|diary|who is in) /
 
-interface FramedPair {
-  readonly a: string
-  readonly b: string
-  readonly label: 0 | 1
-  readonly kind: string
-}
-
 /** Pairs of frames about a thing: two frames of a row, frames of two rows, and a frame about two things. */
-function* makeFramed(random: Random): Generator<FramedPair> {
+function* makeFramed(random: Random): Generator<ContrastPair> {
   for (const part of frames.split(/^\[/m).slice(1)) {
     const [heading = '', ...lines] = part.trim().split('\n')
     const things = heading.replace(/\]$/, '').split(', ')
@@ -290,18 +277,19 @@ function* makeFramed(random: Random): Generator<FramedPair> {
     for (const row of rows) {
       for (const thing of shuffle([...things], random).slice(0, 7)) {
         const [one = '', two = ''] = shuffle([...row], random)
-        if (two) yield { a: fill(one, thing), b: fill(two, thing), label: 1, kind: 'synonymous frame' }
+        if (two) yield { a: fill(one, thing), b: fill(two, thing), label: 1, category: 'synonymous frame' }
         const other = pick(
           rows.filter(each => each !== row),
           random,
         )
         if (other && random(10) < 8)
-          yield { a: fill(one, thing), b: fill(pick(other, random), thing), label: 0, kind: 'other frame' }
+          yield { a: fill(one, thing), b: fill(pick(other, random), thing), label: 0, category: 'other frame' }
         const another = pick(
           things.filter(each => each !== thing),
           random,
         )
-        if (random(10) < 6) yield { a: fill(one, thing), b: fill(two || one, another), label: 0, kind: 'other thing' }
+        if (random(10) < 6)
+          yield { a: fill(one, thing), b: fill(two || one, another), label: 0, category: 'other thing' }
       }
     }
   }
