@@ -26,7 +26,24 @@ const names = {
 
 /** Lines of `HASH 1` or `HASH 0`: verdicts of people, also about pairs that are not in the repository. */
 const JUDGEMENTS = join(import.meta.dirname, '../../test/fixtures/question-pairs/hand-judgements.txt')
-const OWN_PAIRS = join(import.meta.dirname, '../../test/unit/cache/text/pairs')
+/** The authors' triples, and in `earlier` pairs of earlier rounds. */
+export const OWN_PAIRS = join(import.meta.dirname, 'pairs')
+/** The authors of the board. The verifier is never trained on what they wrote. */
+const boardAuthors: ReadonlySet<string> = new Set(['02', '05', '08', '11', '14'])
+
+/** A question, one that asks the same, and a close one that does not. */
+export interface Triple {
+  q: string
+  same: string
+  different: string
+  /** The difference between `q` and `different`. */
+  kind: string
+}
+
+/** The number of the author of a file of triples, such as "02-code.jsonl". */
+export const authorOf = (file: string) => basename(file).slice(0, 2)
+
+export const isBoardFile = (file: string) => boardAuthors.has(authorOf(file))
 
 /** The files of pairs in a directory, by name. Throws if there is none. */
 export function pairFiles(folder: string): string[] {
@@ -35,16 +52,38 @@ export function pairFiles(folder: string): string[] {
   return files.sort().map(file => join(folder, file))
 }
 
-/** Reads the given files; without any, the repository's own pairs. An invalid row throws an error with its position. */
+/** Reads the given files; without any, those of the board's authors. A triple is two pairs. An invalid row throws an error with its position. */
 export function* readPairs(files: readonly string[]): Generator<LabelledPair> {
   const judgements = new Map(
     readFileSync(JUDGEMENTS, 'utf8')
       .split('\n')
       .map(line => line.split(' ') as [string, string]),
   )
-  for (const file of files.length > 0 ? files : pairFiles(OWN_PAIRS)) {
-    for (const row of readRows(file)) yield judged(readPair(row, file), judgements)
+  for (const file of files.length > 0 ? files : pairFiles(OWN_PAIRS).filter(isBoardFile)) {
+    for (const row of readRows(file)) {
+      for (const pair of 'q' in row.fields ? splitTriple(readTriple(row, file), file) : [readPair(row, file)])
+        yield judged(pair, judgements)
+    }
   }
+}
+
+/** Reads a file of triples. An invalid row throws an error with its position. */
+export function* readTriples(file: string): Generator<Triple> {
+  for (const row of readRows(file)) yield readTriple(row, file)
+}
+
+function readTriple({ fields: { q, same, different, kind }, line }: Row, file: string): Triple {
+  if (typeof q === 'string' && typeof same === 'string' && typeof different === 'string' && typeof kind === 'string')
+    return { q, same, different, kind }
+  throw new Error(`${file}:${line}: a triple needs the texts q, same, different and kind`)
+}
+
+function splitTriple({ q, same, different, kind }: Triple, file: string): LabelledPair[] {
+  const pair = { a: q, category: kind, set: basename(file) }
+  return [
+    { ...pair, b: same, label: 1 },
+    { ...pair, b: different, label: 0 },
+  ]
 }
 
 /** Identifies a pair in the verdicts, independent of the order of its texts. */

@@ -1,5 +1,5 @@
 /**
- * Reads the labelled pairs in `pairs/`. `label` is 1 if both texts ask the same, and 0 if the response to one would be wrong for the other.
+ * Reads the labelled pairs of earlier rounds. `label` is 1 if both texts ask the same, and 0 if the response to one would be wrong for the other.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export interface LabelledPair {
   set: string
 }
 
-const directory = join(import.meta.dirname, 'pairs')
+const directory = join(import.meta.dirname, '../../../../scripts/evaluate/pairs/earlier')
 
 export const pairs: readonly LabelledPair[] = readdirSync(directory)
   .filter(file => file.endsWith('.jsonl'))
