@@ -49,7 +49,7 @@ const MODULES: readonly Module[] = [
     ],
   },
   { name: 'admission', maxLines: 1_650 },
-  { name: 'cache', maxLines: 10_450 },
+  { name: 'cache', maxLines: 7_850 },
   { name: 'hooks', maxLines: 300 },
   { name: 'providers', maxLines: 10_600 },
   { name: 'catalogue', maxLines: 1_000 },
@@ -253,7 +253,8 @@ for (const { from, to } of unusedExceptions) faults.push(`${from} no longer impo
 
 const listed = Bun.spawnSync(['git', 'ls-files', '-z', 'src'], { cwd: join(src, '..') }).stdout.toString()
 const sizes = new Map<string, number>()
-for (const file of listed.split('\0').filter(Boolean)) {
+// A packed file has no lines.
+for (const file of listed.split('\0').filter(name => name !== '' && !name.endsWith('.br'))) {
   const text = await Bun.file(join(src, '..', file))
     .text()
     .catch(() => '')

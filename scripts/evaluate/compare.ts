@@ -13,8 +13,6 @@ export type Embed = (text: string) => Promise<Float32Array | null>
 
 export interface Compare {
   readonly name: (typeof embedderNames)[number]
-  /** Whether similarity reflects meaning, not only wording. */
-  readonly isSemantic: boolean
   /** Returns the cosine of two texts, the pair's own or derived ones. Rejects if there is none. */
   compare(pair: LabelledPair, one: string, other: string): Promise<number>
   /** Null if only pairs have a similarity. */
@@ -26,16 +24,16 @@ export interface Compare {
 export async function openCompare(wanted: string): Promise<Compare> {
   const name = embedderNames.find(each => each === wanted)
   if (!name) throw new Error(`--embedder must be one of ${embedderNames.join(', ')}`)
-  if (name === 'recorded') return { name, isSemantic: true, compare: recorded, embed: null, close: async () => {} }
+  if (name === 'recorded') return { name, compare: recorded, embed: null, close: async () => {} }
   if (name === 'builtin') {
     const { embed, close } = createBuiltinEmbedder()
-    return { name, isSemantic: false, ...comparing(async text => embed(text)), close }
+    return { name, ...comparing(async text => embed(text)), close }
   }
   const { embedInBackground, close } = await createLocalEmbedder(
     process.env.EMBEDDINGS_PATH ?? BUNDLED_MODEL_PATH,
     createLog('error'),
   )
-  return { name, isSemantic: true, ...comparing(text => embedInBackground(text, '')), close }
+  return { name, ...comparing(text => embedInBackground(text, '')), close }
 }
 
 function comparing(embed: Embed): Pick<Compare, 'compare'> & { embed: Embed } {

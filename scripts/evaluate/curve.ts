@@ -12,7 +12,7 @@ type IsServed<Pair = WeighedPair> = (pair: Pair) => boolean
 const serves =
   (risk: SemanticRisk, threshold: number): IsServed =>
   pair =>
-    pair.isNormalized || (pair.similarity > threshold && pair.passes[risk](threshold))
+    pair.isNormalized || pair.scores[risk] > threshold
 const byDefault = serves('balanced', DEFAULT_THRESHOLD)
 
 export function curveLines(pairs: readonly WeighedPair[]): string[] {

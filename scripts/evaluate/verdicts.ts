@@ -30,7 +30,7 @@ export async function readVerdicts(project: string): Promise<WeighedPair[]> {
  */
 function toPair({ verdict, similarity, difference, source, is_normalized }: Row): WeighedPair {
   const isServed = difference === null || source === 'review'
-  const passes = () => isServed
+  const score = isServed ? similarity : 0
   return {
     a: '',
     b: '',
@@ -39,6 +39,6 @@ function toPair({ verdict, similarity, difference, source, is_normalized }: Row)
     set: 'verdicts',
     isNormalized: is_normalized,
     similarity,
-    passes: { careful: passes, balanced: passes, generous: passes },
+    scores: { careful: score, balanced: score, generous: score },
   }
 }

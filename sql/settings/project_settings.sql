@@ -34,23 +34,23 @@ from (values
         'Off: Only identical requests are answered from the cache.'
     ]),
     ('semantic_policy', 'choice', 'verified', null, null, '{verified,proved,judged,threshold}', 'Semantic cache', 'Match policy', 'Which matches are served.', array[
-        'Verified: Similar questions without a difference in meaning, as far as the checks can tell.',
+        'Verified: Questions that ask the same, as far as the verifier can tell.',
         'Proved: Only questions with the same text after normalization. Similarity is not used.',
         'Judged: Verified matches, and pairs that the judge has confirmed.',
         'Similarity only: Every match above the threshold. Expect wrong responses: see Threshold simulation on the cache page first.'
     ]),
-    ('semantic_risk', 'choice', 'balanced', null, null, '{careful,balanced,generous}', 'Semantic cache', 'Synonym matching', 'How different the words of a verified match may be.', array[
-        'Careful: The same words, also singular for plural and reordered phrases.',
-        'Balanced: Also synonyms, and related words if the embedding model measures meaning.',
-        'Generous: Also other forms of a word, such as another tense or a plural with its own meaning.'
+    ('semantic_risk', 'choice', 'balanced', null, null, '{careful,balanced,generous}', 'Semantic cache', 'Verifier', 'How sure the verifier must be that two questions ask the same.', array[
+        'Careful: Fewer hits, hardly any of them wrong.',
+        'Balanced: About twice as many hits.',
+        'Generous: About three times as many hits, of which more are wrong.'
     ]),
-    ('semantic_threshold', 'number', '0.95', 0, 1, array['a number'], 'Semantic cache', 'Similarity threshold', 'Minimum cosine similarity of a match, from 0 to 1. Pairs that a person or the judge has confirmed may be below it.', '{}'),
+    ('semantic_threshold', 'number', '0.95', 0, 1, array['a number'], 'Semantic cache', 'Similarity threshold', 'Minimum score of a match by the verifier, or its cosine where similarity alone decides, from 0 to 1. Pairs that a person or the judge has confirmed may be below it.', '{}'),
     ('semantic_contexts', 'contexts', '{}', 0, 100, array['up to 100 hashes of contexts with commas between them, each as hash=question or hash=wording, or nothing'], 'Semantic cache', 'Corrected contexts', 'Instructions, by their hash, after which the wording of a question does not matter (hash=question) or matters (hash=wording), whatever the cache recognizes. Cache explanations show the hash.', '{}'),
     ('log_content', 'choice', 'off', null, null, '{off,sealed}', 'Semantic cache', 'Storage of request text', 'Whether the text of requests and responses is stored, and the questions of semantic hits and near misses.', array[
         'Not stored: Requests show no text. Semantic hits show the similarity and the kinds of difference.',
         'Stored for a week: Encrypted. Members of the project can read it under Requests, Semantic hits and Near misses.'
     ]),
-    ('semantic_judge', 'choice', 'off', null, null, '{off,learn,inline}', 'Judge', 'Judge', 'Whether a model compares pairs of questions that the checks leave undecided. Applies to the match policy Judged.', array[
+    ('semantic_judge', 'choice', 'off', null, null, '{off,learn,inline}', 'Judge', 'Judge', 'Whether a model compares pairs of questions that the verifier leaves undecided. Applies to the match policy Judged.', array[
         'Off: Only people give verdicts, under Semantic hits and Near misses.',
         'After the request: Requests do not wait. Verdicts apply to later requests.',
         'During the request: The request waits for the verdict before it is forwarded to a provider.'

@@ -7,9 +7,7 @@ import type { CacheSearch, CacheSearchResult } from '../postgres/search-cache.ts
 import type { ContentSeal } from '../stores/content-seal.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { EntryMetadata, SemanticMatch } from './entry.ts'
-import { LOOKUP_SAMPLE_RATE, MIN_SAMPLED_SIMILARITY } from './lookup-sampling.ts'
 import type { PendingWrites } from './pending-writes.ts'
-import { lookupThreshold } from './policy.ts'
 import { createResponseFinder } from './response-finder.ts'
 import { toCacheEntry } from './row-to-match.ts'
 
@@ -21,6 +19,9 @@ const MAX_BATCH = 16
 const MAX_BATCHES = 2
 /** Lookups per call by name alone. Each takes a few microseconds, so that a call's start costs most. */
 const MAX_NAMED_BATCH = 50
+
+/** The lowest cosine at which a policy decides about a prompt. */
+const CANDIDATE_COSINE = 0.3
 
 export interface CandidateSearchOptions {
   database: Database
@@ -64,7 +65,7 @@ export function createCandidateSearch({ database, unfinished, seal }: CandidateS
     buildCriteria: (query, semantic, vector) => ({
       ...semantic,
       vector,
-      threshold: searchThreshold(query, semantic),
+      threshold: CANDIDATE_COSINE,
       // Under other policies, similarity alone may decide, so that all prompts of the group are compared.
       topicWords: query.resolvedKey.semantic_policy === 'verified' ? semantic.topicWords : null,
     }),
@@ -84,9 +85,3 @@ export function createCandidateSearch({ database, unfinished, seal }: CandidateS
 
 /** Names the group of prompts that are compared with each other. */
 export const promptGroupKey = ({ project_id }: ResolvedKey, contextHash: string) => `${project_id} ${contextHash}`
-
-function searchThreshold({ requestHash }: CacheQuery, semantic: SemanticQuery): number {
-  const threshold = lookupThreshold(semantic)
-  const isSampled = Number.parseInt(requestHash.slice(0, 2), 16) < 256 * LOOKUP_SAMPLE_RATE
-  return isSampled ? Math.min(threshold, MIN_SAMPLED_SIMILARITY) : threshold
-}

@@ -8,12 +8,21 @@ import { type CacheScope, resolveCacheScope } from './cache-scope.ts'
 import { cacheIdOf, type SemanticReason } from './entry.ts'
 import { nameContext } from './lookup.ts'
 import type { PendingWrites } from './pending-writes.ts'
-import { findCandidateVeto, isCandidate, isJudgedInline, selectCandidate } from './policy.ts'
+import {
+  exceedsThreshold,
+  isCandidate,
+  isJudgedInline,
+  nameDifference,
+  type ScoredRow,
+  scoreRows,
+  selectCandidate,
+} from './policy.ts'
 import type { PromptEmbedder } from './prompt-embedder.ts'
 import type { MissReason } from './reasons.ts'
 import { createResponseFinder } from './response-finder.ts'
 import { normalizeInSameContext } from './text/normalize-prompt.ts'
 import { findDifferences, type TextDifference } from './verify/difference.ts'
+import { findObjections, isPlainQuestion } from './verify/verify.ts'
 
 const MAX_NEAREST = 5
 
@@ -49,15 +58,22 @@ export interface LookupExplanation {
 
 export interface ExplainedCandidate {
   id: string
+  /** What is held against the threshold: 1 for equal normalized texts, else the verifier's score, or the cosine under `threshold`. */
   similarity: number
+  /** The cosine of the texts' vectors; null where it is the similarity. */
+  cosine: number | null
   /** The cached prompt. Null, without differences, for another key's prompt when the project does not store the text of requests. */
   text: string | null
   /** `normalized`, `verified`, or the reason against the match. */
   proof: string
   /** The verdict of a person or else of the judge. Null without a verdict. */
   verdict: { verdict: string; source: string } | null
+  /** The numbers of the pair that spoke most against it, with what each took from the log odds. Empty where the verifier is not asked. */
+  objections: readonly { number: string; effect: number }[]
   differences: readonly TextDifference[]
 }
+
+type NearestRow = Extract<ScoredRow, SimilarMatchRow>
 
 export type LookupDecision =
   | { cache: 'HIT'; reason: 'exact'; id: string }
@@ -89,7 +105,7 @@ export function createLookupExplainer({
     (await findResponses([search]))[0]?.matches ?? []
 
   /** Finds the nearest entries at any distance. */
-  async function findNearest(query: CacheQuery, semantic: SemanticQuery): Promise<SimilarMatchRow[]> {
+  async function findNearest(query: CacheQuery, semantic: SemanticQuery): Promise<NearestRow[]> {
     const { resolvedKey, control } = query
     const { normalized } = semantic.normalizedPrompt
     const vector = vectors.isFree
@@ -101,8 +117,9 @@ export function createLookupExplainer({
       semantic: { ...semantic, threshold: BELOW_ALL, vector, topicWords: null },
       maxAgeSeconds: control.maxAgeSeconds,
     })
-    const byEntry = new Map<number, SimilarMatchRow>()
-    for (const row of found) if (row.match !== 'exact' && !byEntry.has(row.entry_id)) byEntry.set(row.entry_id, row)
+    const byEntry = new Map<number, NearestRow>()
+    for (const row of scoreRows(semantic, found, resolvedKey.semantic_policy))
+      if (row.match !== 'exact' && !byEntry.has(row.entry_id)) byEntry.set(row.entry_id, row)
     return [...byEntry.values()].sort((a, b) => rankOf(b) - rankOf(a)).slice(0, MAX_NEAREST)
   }
 
@@ -113,7 +130,7 @@ export function createLookupExplainer({
   }
 
   /** Finds the entries whose prompt the key may read. */
-  async function findReadable({ resolvedKey }: CacheQuery, nearest: readonly SimilarMatchRow[]): Promise<Set<number>> {
+  async function findReadable({ resolvedKey }: CacheQuery, nearest: readonly NearestRow[]): Promise<Set<number>> {
     const { project_id: of_project, key_id: of_key } = resolvedKey
     const readable = await callFunction(database, 'find_readable_entries', {
       of_project,
@@ -131,30 +148,24 @@ export function createLookupExplainer({
       await unfinished.waitFor(query, isSemantic ? { ...semantic, topicWords: null } : null, 'vector')
       const [isExact, nearest] = await Promise.all([hasExact(query), isSemantic ? findNearest(query, semantic) : []])
       const shown = await findReadable(query, nearest)
-      const describe = { isSemanticEmbedder: !vectors.isFree, shown }
       return {
         key: describeKey(query),
         semantic: isSemantic ? describeSemantic(query, semantic) : null,
-        nearest: isSemantic ? nearest.map(row => describeCandidate(query, semantic, row, describe)) : [],
-        decision: decide(query, isExact, nearest, describe.isSemanticEmbedder),
+        nearest: isSemantic ? nearest.map(row => describeCandidate(semantic, row, shown.has(row.entry_id))) : [],
+        decision: decide(query, isExact, nearest),
       }
     },
   }
 }
 
 /** Ranks confirmed entries first, because they may be served at any similarity. */
-const rankOf = ({ match, similarity }: SimilarMatchRow) => similarity + (match === 'confirmed' ? 2 : 0)
+const rankOf = ({ match, similarity }: NearestRow) => similarity + (match === 'confirmed' ? 2 : 0)
 
 /** No request has this hash, so only similar entries are found. */
 const NO_REQUEST = '0'.repeat(64)
 const BELOW_ALL = -2
 
-function decide(
-  query: CacheQuery,
-  isExact: boolean,
-  nearest: readonly SimilarMatchRow[],
-  isSemanticEmbedder: boolean,
-): LookupDecision {
+function decide(query: CacheQuery, isExact: boolean, nearest: readonly NearestRow[]): LookupDecision {
   const { resolvedKey, control, requestHash } = query
   const miss = (reason: MissReason, asks_judge = false): LookupDecision => ({ cache: 'MISS', reason, asks_judge })
   if (!control.lookup) return miss(control.isOldVersion ? 'old-version' : 'no-store')
@@ -162,7 +173,7 @@ function decide(
   const semantic = query.semantic()
   if (typeof semantic === 'string') return miss(semantic)
   const found = nearest.filter(row => isCandidate(query, semantic, row))
-  const picked = selectCandidate(semantic, found, resolvedKey.semantic_policy, isSemanticEmbedder)
+  const picked = selectCandidate(semantic, found, resolvedKey.semantic_policy)
   if ('missReason' in picked) {
     const isJudged = picked.undecided.length > 0 && isJudgedInline(resolvedKey)
     const reason = nearest.length > 0 && found.length === 0 ? 'below-threshold' : picked.missReason
@@ -198,24 +209,25 @@ function describeSemantic({ resolvedKey }: CacheQuery, semantic: SemanticQuery) 
   }
 }
 
-function describeCandidate(
-  { resolvedKey }: CacheQuery,
-  semantic: SemanticQuery,
-  row: SimilarMatchRow,
-  { isSemanticEmbedder, shown }: { isSemanticEmbedder: boolean; shown: ReadonlySet<number> },
-): ExplainedCandidate {
+function describeCandidate(semantic: SemanticQuery, row: NearestRow, isShown: boolean): ExplainedCandidate {
   const { normalizedPrompt } = semantic
   const cached = normalizeInSameContext(normalizedPrompt, row.prompt)
-  const isShown = shown.has(row.entry_id)
+  const isEqual = normalizedPrompt.normalized === cached.normalized
+  const isServable = exceedsThreshold(semantic, row) && !row.veto && row.cosine !== undefined
+  const isCompared = !isEqual && isPlainQuestion(normalizedPrompt) && isPlainQuestion(cached)
   return {
     id: cacheIdOf(row.request_hash),
-    similarity: Math.min(1, Math.max(0, row.similarity)),
+    similarity: clamp(row.similarity),
+    cosine: row.cosine === undefined ? null : clamp(row.cosine),
     text: isShown ? row.prompt : null,
-    proof:
-      normalizedPrompt.normalized === cached.normalized
-        ? 'normalized'
-        : (findCandidateVeto(semantic, row, resolvedKey.semantic_policy, isSemanticEmbedder) ?? 'verified'),
+    proof: isEqual ? 'normalized' : isServable ? 'verified' : nameDifference(semantic, row),
     verdict: row.verdict === null ? null : { verdict: row.verdict, source: row.verdict_source },
+    objections: isCompared
+      ? findObjections(normalizedPrompt, cached).map(([number, effect]) => ({ number, effect: round(effect) }))
+      : [],
     differences: isShown ? findDifferences(normalizedPrompt.text, cached.text) : [],
   }
 }
+
+const clamp = (similarity: number) => Math.min(1, Math.max(0, similarity))
+const round = (effect: number) => Math.round(effect * 100) / 100

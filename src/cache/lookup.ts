@@ -21,7 +21,7 @@ import {
 import type { ExactEntries } from './exact-entries.ts'
 import type { Judge } from './judge/judge.ts'
 import type { JudgeQueue } from './judge/judge-queue.ts'
-import { isCandidate, isJudgedInline, selectCandidate } from './policy.ts'
+import { isCandidate, isJudgedInline, isNearMiss, type ScoredRow, scoreRows, selectCandidate } from './policy.ts'
 import type { PromptEmbedder, PromptVector } from './prompt-embedder.ts'
 import type { MissReason } from './reasons.ts'
 import { toCacheEntry, toNearMiss, toSemanticMatch } from './row-to-match.ts'
@@ -104,7 +104,7 @@ export function createCacheLookup(options: LookupOptions): CacheLookup {
     query: CacheQuery,
     { vector, result }: Omit<SearchOutcome, 'criteria'>,
   ): Promise<LookupResult> {
-    const { picked, ...lookup } = evaluateResult(query, result, { isSemantic: !vectors.isFree, mayRecordNearMiss })
+    const { picked, ...lookup } = evaluateResult(query, result, mayRecordNearMiss)
     const match = picked ? await readResponse(query, picked) : lookup.match
     if (match) cacheMatch(query, match)
     return { ...lookup, match, vector }
@@ -219,22 +219,24 @@ function candidatesOf(rows: readonly CacheMatchRow[]) {
 /** Returns the match among the rows, or the reason why none may be served. */
 function evaluateResult(
   query: CacheQuery,
-  { matches: found, hasBelowThreshold }: CacheSearchResult,
-  { isSemantic, mayRecordNearMiss }: { isSemantic: boolean; mayRecordNearMiss: MinuteLimiter },
+  { matches, hasBelowThreshold }: CacheSearchResult,
+  mayRecordNearMiss: MinuteLimiter,
 ): Omit<LookupResult, 'vector'> & { picked?: SemanticMatch<EntryMetadata> } {
   const { resolvedKey, requestHash } = query
   const semantic = query.semantic()
-  const exact = found.find(row => row.match === 'exact')
+  const exact = matches.find(row => row.match === 'exact')
   if (exact) return { match: toExactMatch(requestHash, toCacheEntry(exact)), missReason: 'no-candidate' }
   if (typeof semantic === 'string') return { match: null, missReason: semantic }
-  const isNear = (row: CacheMatchRow) => isCandidate(query, semantic, row)
+  const found = scoreRows(semantic, matches, resolvedKey.semantic_policy)
+  const isNear = (row: ScoredRow) => isCandidate(query, semantic, row)
   const [near, below] = [found.filter(isNear), found.filter(row => !isNear(row))]
-  const picked = selectCandidate(semantic, near, resolvedKey.semantic_policy, isSemantic)
+  const picked = selectCandidate(semantic, near, resolvedKey.semantic_policy)
   if ('missReason' in picked) {
     const { nearest = sampleOf(below), ...none } = picked
     if ((hasBelowThreshold || below.length > 0) && none.missReason === 'no-candidate')
       none.missReason = 'below-threshold'
-    const isRecorded = nearest && mayRecordNearMiss(promptGroupKey(resolvedKey, semantic.contextHash))
+    const isRecorded =
+      nearest && isNearMiss(nearest.row) && mayRecordNearMiss(promptGroupKey(resolvedKey, semantic.contextHash))
     return { match: null, ...none, ...(isRecorded && { nearMiss: toNearMiss(semantic, nearest) }) }
   }
   const match = toSemanticMatch(semantic, picked)

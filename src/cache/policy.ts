@@ -6,17 +6,25 @@ import type { SemanticReason } from './entry.ts'
 import type { MismatchReason, MissReason } from './reasons.ts'
 import { normalizeInSameContext } from './text/normalize-prompt.ts'
 import { mainDifferenceKind } from './verify/difference.ts'
-import { findVeto } from './verify/verify.ts'
+import { readModelHash } from './verify/trees.ts'
+import { type MatchVeto, type PairVerdict, POINT_SCORE, verifyPair } from './verify/verify.ts'
 
 /**
- * - `verified` serves equal normalized texts, and plain questions above the threshold without a veto.
+ * - `verified` serves equal normalized texts, and plain questions whose score by the verifier exceeds the threshold and that break no law.
  * - `proved` serves equal normalized texts only.
  * - `judged` also serves pairs that the judge confirmed.
- * - `threshold` serves by similarity alone.
+ * - `threshold` serves by the cosine of the normalized texts alone.
  *
  * All except `proved` also serve pairs that a person confirmed.
  */
 export type SemanticPolicy = ResolvedKey['semantic_policy']
+
+/** A row whose `similarity` is what the policy holds against the threshold: the verifier's score, or the cosine. */
+export type ScoredRow = CacheMatchRow & {
+  /** The cosine of the normalized texts. */
+  cosine?: number
+  veto?: MatchVeto | null
+}
 
 export interface SelectedCandidate {
   row: SimilarMatchRow
@@ -34,7 +42,8 @@ export interface NoCandidate {
 
 /** Returns the project's settings that a match depends on, as a key. Matches found under other settings are not reused. */
 export function matchSettingsKey(resolvedKey: ResolvedKey): string {
-  return `${resolvedKey.semantic_mode}:${resolvedKey.semantic_policy}:${resolvedKey.semantic_risk}:${resolvedKey.verdict_generation}`
+  const { semantic_mode, semantic_policy, semantic_risk, verdict_generation } = resolvedKey
+  return `${semantic_mode}:${semantic_policy}:${semantic_risk}:${verdict_generation}:${readModelHash()}`
 }
 
 /** Returns whether the judge is called before a miss, which costs money. Test keys have no judge, because they reach only the sandbox. */
@@ -48,37 +57,42 @@ export function isJudgedInline(resolvedKey: ResolvedKey): boolean {
   return resolvedKey.semantic_mode === 'on' && resolvedKey.semantic_policy === 'judged'
 }
 
-/** Returns the similarity that candidates must exceed. A candidate with a verdict counts from the judge's floor. */
-export function lookupThreshold({ threshold, judgeFloor }: SemanticQuery): number {
-  // The value is just below the floor, because the search excludes its limit and the floor itself counts.
-  return judgeFloor === null ? threshold : Math.min(threshold, judgeFloor - 1e-9)
+/** Scores the rows by the policy. */
+export function scoreRows(query: SemanticQuery, rows: readonly CacheMatchRow[], policy: SemanticPolicy): ScoredRow[] {
+  return rows.map(row => {
+    if (row.match === 'exact' || row.match === 'normalized' || policy === 'threshold' || policy === 'proved') return row
+    const { score, veto } = verify(query, row)
+    return { ...row, cosine: row.similarity, similarity: score, veto }
+  })
+}
+
+function verify({ normalizedPrompt, risk }: SemanticQuery, { prompt }: SimilarMatchRow): PairVerdict {
+  const cached = normalizeInSameContext(normalizedPrompt, prompt)
+  if (cached.normalized === normalizedPrompt.normalized) return { score: 1, veto: null }
+  return verifyPair(normalizedPrompt, cached, risk)
 }
 
 /** Returns whether a row is similar enough to be evaluated. A confirmed pair is, unless the client requires more similarity. */
-export function isCandidate(
-  { resolvedKey, control }: CacheQuery,
-  semantic: SemanticQuery,
-  row: CacheMatchRow,
-): boolean {
+export function isCandidate({ resolvedKey, control }: CacheQuery, semantic: SemanticQuery, row: ScoredRow): boolean {
   if (row.match === 'exact' || row.match === 'normalized') return true
-  if (row.match === 'similar') return row.similarity > lookupThreshold(semantic)
-  return resolvedKey.semantic_policy !== 'proved' && row.similarity > (control.threshold ?? -1)
+  const isConfirmed = row.match === 'confirmed' || (row.verdict === 'same' && row.verdict_source === 'person')
+  if (isConfirmed && row.similarity <= (control.threshold ?? -1)) return false
+  if (row.match === 'similar') return row.cosine !== undefined || row.similarity > semantic.threshold
+  return resolvedKey.semantic_policy !== 'proved'
 }
 
 /** Returns the most similar candidate that may be served, or why none may. */
 export function selectCandidate(
   query: SemanticQuery,
-  found: readonly CacheMatchRow[],
+  found: readonly ScoredRow[],
   policy: SemanticPolicy,
-  /** True when similarity measures meaning instead of wording. */
-  isSemantic = false,
 ): SelectedCandidate | NoCandidate {
   const candidates = found.filter(row => row.match !== 'exact').toSorted((a, b) => b.similarity - a.similarity)
   const undecided: SimilarMatchRow[] = []
   let mismatch: MissReason | null = null
   let nearest: NoCandidate['nearest']
   for (const row of candidates) {
-    const result = evaluateCandidate(query, row, policy, isSemantic)
+    const result = evaluateCandidate(query, row, policy)
     if ('reason' in result) return { row, similarity: Math.min(1, row.similarity), ...result }
     if (result.isUndecided) undecided.push(row)
     if (row.verdict === null) nearest ??= { row, difference: result.difference ?? null }
@@ -94,40 +108,58 @@ export function selectCandidate(
  */
 function evaluateCandidate(
   query: SemanticQuery,
-  row: SimilarMatchRow,
+  row: SimilarMatchRow & Pick<ScoredRow, 'cosine' | 'veto'>,
   policy: SemanticPolicy,
-  isSemantic: boolean,
 ): { reason: SemanticReason } | { missReason: MissReason; isUndecided?: boolean; difference?: string | null } {
-  const { threshold, judgeFloor } = query
+  const { judgeFloor } = query
   const isDifferent = row.verdict === 'different'
   const failed = policy === 'proved' ? 'unproved' : 'unverified'
   if (isDifferent && row.verdict_source !== 'judge') return { missReason: `${failed}:verdict` }
-  const isSimilar = row.similarity > threshold
+  const isSimilar = exceedsThreshold(query, row)
   if (isSimilar && row.match === 'normalized') return { reason: 'normalized' }
   if (isSimilar && policy === 'threshold') return { reason: 'threshold' }
-  const veto = findCandidateVeto(query, row, policy, isSemantic)
-  if (isSimilar && veto === null && !isDifferent) return { reason: 'verified' }
+  const isVerified = isSimilar && policy !== 'proved' && row.veto === null
+  if (isVerified && !isDifferent) return { reason: 'verified' }
   const isPersonVerdict = row.verdict_source === 'person'
   if (row.verdict === 'same' && (isPersonVerdict || policy === 'judged')) return { reason: 'judged' }
-  const isUndecided = row.verdict === null && judgeFloor !== null && row.similarity >= judgeFloor
+  const isNear = Math.max(row.similarity, row.cosine ?? 0) >= (judgeFloor ?? 2)
+  const difference = isVerified ? 'verdict' : nameDifference(query, row)
   return {
-    missReason: isSimilar ? `${failed}:${veto ?? 'verdict'}` : 'below-threshold',
-    isUndecided,
-    difference: veto,
+    missReason: isAlike(query, row) ? `${failed}:${difference}` : 'below-threshold',
+    isUndecided: row.verdict === null && isNear,
+    difference,
   }
 }
 
-/** Returns the reason against the candidate; null when there is none. */
-export function findCandidateVeto(
-  { normalizedPrompt, threshold, risk }: SemanticQuery,
-  row: SimilarMatchRow,
-  policy: SemanticPolicy,
-  isSemantic: boolean,
-): MismatchReason | null {
-  const cached = normalizeInSameContext(normalizedPrompt, row.prompt)
-  if (normalizedPrompt.normalized === cached.normalized) return null
-  if (policy === 'proved' || policy === 'threshold') return mainDifferenceKind(normalizedPrompt.text, cached.text)
-  const { similarity } = row
-  const veto = findVeto(normalizedPrompt, cached, { similarity, threshold, risk, isSemantic })
-  return veto === 'words' || veto === 'prose' ? mainDifferenceKind(normalizedPrompt.text, cached.text) : veto
+/** Returns whether the similarity exceeds the threshold. A threshold below the operating point of the project's risk does not lower that. */
+export function exceedsThreshold(
+  { threshold }: SemanticQuery,
+  { similarity, cosine }: ScoredRow & { similarity: number },
+): boolean {
+  return similarity > (cosine === undefined ? threshold : Math.max(threshold, POINT_SCORE))
+}
+
+/** Returns whether the texts look alike or the verifier finds them the same, so that a miss names what is different. */
+function isAlike(
+  { threshold }: SemanticQuery,
+  { similarity, cosine = similarity }: ScoredRow & { similarity: number },
+): boolean {
+  return similarity > threshold || cosine > threshold
+}
+
+/** Returns the law that the pair breaks, or else its main difference. */
+export function nameDifference(
+  { normalizedPrompt }: SemanticQuery,
+  row: SimilarMatchRow & Pick<ScoredRow, 'veto'>,
+): MismatchReason {
+  const { veto = null } = row
+  return veto === null || veto === 'prose' ? mainDifferenceKind(normalizedPrompt.text, row.prompt) : veto
+}
+
+/** The lowest similarity of a near miss. */
+const MIN_NEAR_MISS = 0.8
+
+/** Returns whether the texts look alike or are rather the same than not, so that a person's verdict is worth asking for. */
+export function isNearMiss({ similarity, cosine = similarity }: ScoredRow & { similarity: number }): boolean {
+  return Math.max(similarity, cosine) >= MIN_NEAR_MISS
 }

@@ -15,8 +15,9 @@ import type { Embedder, PaidEmbedder } from './embedders/embedder.ts'
 import type { NormalizedPrompt } from './text/normalize-prompt.ts'
 import { packVector, unpackFloats, type VectorNamer } from './vectors/pack-vector.ts'
 import type { VectorStore } from './vectors/vector-store.ts'
-import { EMBEDDING_TEXT_VERSION, embeddingTextOf } from './verify/embedding-text.ts'
 
+/** What is embedded: part of the space's name, so that vectors of other texts are never compared. */
+const EMBEDDING_TEXT = 'normalized'
 const EMBED_TIME_LIMIT_MS = 2_000
 const MAX_IN_MEMORY = 10_000
 
@@ -35,7 +36,7 @@ export interface PendingVector {
 
 export type PromptEmbedder =
   /** Computes vectors in-process. They cost so little that they are not stored. */
-  | { readonly isFree: true; make(prompt: Pick<NormalizedPrompt, 'normalized' | 'owner'>): PromptVector }
+  | { readonly isFree: true; make(prompt: Pick<NormalizedPrompt, 'normalized'>): PromptVector }
   /** Resolves to a normalized text's vector. Null when the embedder failed or timed out. */
   | {
       readonly isFree: false
@@ -67,7 +68,7 @@ export async function createPromptEmbedder(options: PromptEmbedderOptions): Prom
   const { database, embedder, log } = options
   const { model, dimensions } = embedder.space
   const spaceId = await callFunction(database, 'register_embedding_space', {
-    model: `${model}-${EMBEDDING_TEXT_VERSION}`,
+    model: `${model}-${EMBEDDING_TEXT}`,
     dimensions,
     // The embedded database builds indexes a hundred times slower.
     build_lists: database.backend === 'real',
@@ -76,20 +77,17 @@ export async function createPromptEmbedder(options: PromptEmbedderOptions): Prom
   if (embedder.isFree)
     return {
       isFree: true,
-      make: ({ normalized, owner }) => toPromptVector(embedder.embed(embeddingTextOf(normalized, owner))),
+      make: ({ normalized }) => toPromptVector(embedder.embed(normalized)),
     }
   if (embedder.endpoint === null) {
     const toNullable = (values: Float32Array | null) => values && toPromptVector(values)
     return {
       isFree: false,
       spaceId,
-      find: (context, normalized) =>
-        embedder.embed(embeddingTextOf(normalized, scopeOwnerOf(context)), scopeOwnerOf(context)).then(toNullable),
+      find: (context, normalized) => embedder.embed(normalized, scopeOwnerOf(context)).then(toNullable),
       // Thousands may be in flight, so that none retains its request.
       findLater: (context, normalized) =>
-        embedder
-          .embedInBackground(embeddingTextOf(normalized, scopeOwnerOf(context)), scopeOwnerOf(context))
-          .then(toNullable),
+        embedder.embedInBackground(normalized, scopeOwnerOf(context)).then(toNullable),
     }
   }
   const embedText = createCachedEmbed(embedder, options)
@@ -97,7 +95,7 @@ export async function createPromptEmbedder(options: PromptEmbedderOptions): Prom
     // Test keys are free of charge, so that they get only exact and normalized matches.
     if (context.resolvedKey.key_type === 'test') return null
     try {
-      const embedding = embedText(context, embeddingTextOf(normalized, scopeOwnerOf(context)))
+      const embedding = embedText(context, normalized)
       const values = await withTimeout(EMBED_TIME_LIMIT_MS, embedding)
       log.failures.recover('embed')
       return toPromptVector(values)

@@ -7,7 +7,7 @@ export const EXPOSED_HEADERS: readonly (readonly [names: readonly string[], desc
     '`HIT` (an identical request was answered before, or is in flight), `HIT-SEMANTIC` (a request with the same meaning), `MISS`',
   ],
   [['X-Proxy-Cache-Age'], 'seconds since the response was stored'],
-  [['X-Proxy-Cache-Similarity'], 'on semantic hits: cosine similarity'],
+  [['X-Proxy-Cache-Similarity'], 'on semantic hits: the verifier’s score; the cosine under the policy `threshold`'],
   [
     ['X-Proxy-Cache-Id', 'X-Proxy-Cache-Reason'],
     'the cache entry that was served, and [the reason](#cache-reasons), or the reason for a miss',

@@ -106,7 +106,7 @@ export interface ProjectSettings {
   seal_answers: 'off' | 'on';
   /** Corrected contexts: Instructions, by their hash, after which the wording of a question does not matter (hash=question) or matters (hash=wording), whatever the cache recognizes. Cache explanations show the hash. */
   semantic_contexts: string[];
-  /** Judge: Whether a model compares pairs of questions that the checks leave undecided. Applies to the match policy Judged. */
+  /** Judge: Whether a model compares pairs of questions that the verifier leaves undecided. Applies to the match policy Judged. */
   semantic_judge: 'off' | 'learn' | 'inline';
   /** Daily budget, in US dollars: Per UTC day. When it is spent, the judge is not called. */
   semantic_judge_daily_usd: number;
@@ -120,9 +120,9 @@ export interface ProjectSettings {
   semantic_mode: 'on' | 'shadow' | 'off';
   /** Match policy: Which matches are served. */
   semantic_policy: 'verified' | 'proved' | 'judged' | 'threshold';
-  /** Synonym matching: How different the words of a verified match may be. */
+  /** Verifier: How sure the verifier must be that two questions ask the same. */
   semantic_risk: 'careful' | 'balanced' | 'generous';
-  /** Similarity threshold: Minimum cosine similarity of a match, from 0 to 1. Pairs that a person or the judge has confirmed may be below it. */
+  /** Similarity threshold: Minimum score of a match by the verifier, or its cosine where similarity alone decides, from 0 to 1. Pairs that a person or the judge has confirmed may be below it. */
   semantic_threshold: number;
   /** Share of hits to verify: From 0 to 1. The judge checks this share of semantic hits afterwards, under every match policy. A pair that it finds different is not served again. */
   semantic_verify_ratio: number;

@@ -92,7 +92,7 @@ describeOnce('a project that learns', backend => {
   test('calls no model during a request, and uses the verdict for the next one', async () => {
     judgedAs(() => verdict('same'))
     await store(QUESTION)
-    expect(decisionOf(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['MISS', 'unverified:neighbour'])
+    expect(decisionOf(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['MISS', 'unverified:words'])
     await judged()
     expect(asksOfJudge()).toHaveLength(2)
     const [first, second] = asksOfJudge().map(({ body }) => {
@@ -120,7 +120,7 @@ describeOnce('a project that learns', backend => {
     expect(await rowsOf('select from cache_verdicts where project_id = $project and similarity is not null')).toEqual(
       [],
     )
-    expect(decisionOf(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['MISS', 'unverified:neighbour'])
+    expect(decisionOf(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['MISS', 'unverified:words'])
     await judged()
     expect(asksOfJudge()).toHaveLength(2)
   })

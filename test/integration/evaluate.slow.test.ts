@@ -27,16 +27,16 @@ function counts(printed: string, name: string): number[] {
 test('prints which labelled pairs are served, and what is wrong with a call', async () => {
   const file = `${createTemporaryDirectory()}/pairs.jsonl`
   const pairs = [
-    { a: 'What is the capital of Peru?', b: 'Tell me the capital of Peru', label: 1, similarity: 0.9 },
-    { a: 'How do I repair a flat tire?', b: 'How can I fix a flat tire?', label: 1, similarity: 0.96 },
+    { a: 'What is the capital of Peru?', b: "What's the capital of Peru?", label: 1, similarity: 0.9 },
+    { a: 'How can I bake bread?', b: 'What is the best way to bake bread?', label: 1, similarity: 0.96 },
     { a: 'How do I lock my old phone?', b: 'How do I unlock my old phone?', label: 0, similarity: 0.99 },
   ]
   await Bun.write(file, pairs.map(pair => JSON.stringify(pair)).join('\n'))
   const recorded = await evaluate(['--embedder', 'recorded', file])
   expect(recorded).toMatchObject({ errors: '', code: 0 })
   expect(counts(recorded.printed, 'proved')).toEqual([1, 2, 0, 1])
-  expect(counts(recorded.printed, 'verified, careful 0.95')).toEqual([1, 2, 0, 1])
-  expect(counts(recorded.printed, 'verified, balanced 0.95')).toEqual([2, 2, 0, 1])
+  expect(counts(recorded.printed, 'verified, careful 0.95')).toEqual([2, 2, 0, 1])
+  expect(counts(recorded.printed, 'verified, careful 0.99')).toEqual([1, 2, 0, 1])
   expect(counts(recorded.printed, 'threshold 0.95')).toEqual([2, 2, 1, 1])
   expect((await evaluate([file])).code).toBe(0)
   expect((await evaluate(['--embedder', 'none', file])).errors).toContain('--embedder must be one of')
@@ -46,7 +46,7 @@ test('prints a table for a directory, for each embedder', async () => {
   const folder = createTemporaryDirectory()
   await Bun.write(
     `${folder}/own.csv`,
-    'a,b,label,similarity\nWhat is the capital of Peru?,Tell me the capital of Peru,1,0.9\n',
+    "a,b,label,similarity\nWhat is the capital of Peru?,What's the capital of Peru?,1,0.9\n",
   )
   const shown = await evaluate(['--board', folder, '--embedder', 'builtin', '--embedder', 'recorded', '--stream', '2'])
   expect(shown).toMatchObject({ errors: '', code: 0 })
@@ -93,7 +93,7 @@ describeOnce('evaluate --project', backend => {
     // A person's verdict outweighs the judge's.
     await store(project, 5, 'same', 'judge', 0.98, 'words')
     await store(project, 5, 'different', 'person', 0.98, 'words')
-    // Equal gists also have a similarity of 1. Equal normalized texts have one hash.
+    // Other texts may also have a similarity of 1. Equal normalized texts have one hash.
     await store(project, 6, 'same', 'person', 1)
     await store(project, 7, 'same', 'person', 1, '', 'a')
     await store(other, 1, 'different', 'person', 0.99)

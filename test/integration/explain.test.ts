@@ -64,8 +64,12 @@ describeBackends('POST /v1/cache/explain', backend => {
 
   test('names the difference that prevents a hit', async () => {
     const { nearest, decision } = await explain(UNPROVED)
-    expect(decision).toEqual({ cache: 'MISS', reason: 'unverified:neighbour', asks_judge: false })
-    expect(nearest[0]).toMatchObject({ proof: 'neighbour', differences: [{ askedText: 'drawings', kind: 'words' }] })
+    expect(decision).toEqual({ cache: 'MISS', reason: 'unverified:words', asks_judge: false })
+    expect(nearest[0]).toMatchObject({
+      proof: 'words',
+      objections: [{}, {}, {}],
+      differences: [{ askedText: 'drawings', kind: 'words' }],
+    })
   })
 
   test.each([

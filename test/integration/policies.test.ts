@@ -117,7 +117,7 @@ describeBackends('a project', backend => {
       expect(decisionOf(await ask(proxy, key, UNVERIFIED))).toEqual(['HIT-SEMANTIC', 'threshold'])
       // A repeated question gets the same decision as a new one, although the proxy remembers the wording.
       await set('semantic_policy', 'verified')
-      expect(decisionOf(await ask(proxy, key, UNVERIFIED))).toEqual(['MISS', 'unverified:neighbour'])
+      expect(decisionOf(await ask(proxy, key, UNVERIFIED))).toEqual(['MISS', 'unverified:words'])
     })
 
     test('not at all, and remembered wordings are then ignored', async () => {

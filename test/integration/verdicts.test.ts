@@ -5,7 +5,7 @@ import { type Answer, ask, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
-/** The first is verified to ask the same. The second is similar, and the rules see a difference. */
+/** The first is verified to ask the same. The second is similar, and the verifier finds a difference. */
 const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
 const UNVERIFIED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
 /** Depends on its caller, so no other caller gets the response. */
@@ -70,7 +70,7 @@ describeBackends('a person’s verdict on two questions', backend => {
   const MATCHED = ['HIT-SEMANTIC', 'verified']
   const ALLOWED = ['HIT-SEMANTIC', 'judged']
   const REFUSED = ['MISS', 'unverified:verdict']
-  const UNDECIDED = ['MISS', 'unverified:neighbour']
+  const UNDECIDED = ['MISS', 'unverified:words']
 
   describe('if the hit was wrong', () => {
     test('applies under every system prompt and for every model, also if the match is remembered', async () => {

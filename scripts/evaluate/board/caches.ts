@@ -1,26 +1,21 @@
 /** In-memory caches of one group of questions under each policy: which of the cached questions each would serve. */
 import { topicWordsOf } from '../../../src/cache/text/topic-words.ts'
-import { findVeto, isPlainQuestion, type SemanticRisk } from '../../../src/cache/verify/verify.ts'
+import { isPlainQuestion, type SemanticRisk } from '../../../src/cache/verify/verify.ts'
 import { cosine } from '../compare.ts'
-import type { ReadText } from '../weigh.ts'
+import { type ReadText, scoreTexts } from '../weigh.ts'
 import { createNearest } from './nearest.ts'
 
-/** A question with the vectors of its text and of its embedding text; null if it has none. */
+/** A question with the vectors of its text and of its normalized text; null if it has none. */
 export interface EmbeddedQuestion extends ReadText {
   readonly number: number
   readonly vector: Float32Array | null
-  readonly gistVector: Float32Array | null
+  readonly normalizedVector: Float32Array | null
 }
 
 export interface GroupCache {
   /** The number of the question whose response is served; null for a miss. */
   find(asked: EmbeddedQuestion): number | null
   keep(asked: EmbeddedQuestion): void
-}
-
-export interface CacheOptions {
-  readonly threshold: number
-  readonly isSemantic: boolean
 }
 
 export function openProved(): GroupCache {
@@ -33,10 +28,12 @@ export function openProved(): GroupCache {
   }
 }
 
+/** The nearest candidates that the verifier scores. */
+const MAX_SCORED = 5
 /** Topic words of a question that are stored with it. A question is compared with those that have one of its own. */
 const STORED_WORDS = 3
 
-export function openVerified({ threshold, isSemantic }: CacheOptions, risk: SemanticRisk): GroupCache {
+export function openVerified(threshold: number, risk: SemanticRisk): GroupCache {
   const proved = openProved()
   const byWord = new Map<string, EmbeddedQuestion[]>()
   const isCompared = ({ reading, isBypassed }: EmbeddedQuestion) => !isBypassed && isPlainQuestion(reading)
@@ -56,16 +53,16 @@ export function openVerified({ threshold, isSemantic }: CacheOptions, risk: Sema
   }
 
   function findSimilar(asked: EmbeddedQuestion): number | null {
-    let [best, nearest]: [number, number | null] = [threshold, null]
-    for (const kept of candidatesFor(asked)) {
-      if (!asked.gistVector || !kept.gistVector) continue
-      const similarity = cosine(asked.gistVector, kept.gistVector)
-      if (similarity <= best || findVeto(asked.reading, kept.reading, { similarity, threshold, risk, isSemantic }))
-        continue
-      best = similarity
-      nearest = kept.number
+    const similarities = [...candidatesFor(asked)].map(kept => {
+      const [one, other] = [asked.normalizedVector, kept.normalizedVector]
+      return { kept, similarity: one && other ? cosine(one, other) : 0 }
+    })
+    let [best, found]: [number, number | null] = [threshold, null]
+    for (const { kept } of similarities.sort((a, b) => b.similarity - a.similarity).slice(0, MAX_SCORED)) {
+      const score = scoreTexts(asked, kept, risk)
+      if (score > best) [best, found] = [score, kept.number]
     }
-    return nearest
+    return found
   }
   return {
     find: asked => proved.find(asked) ?? findSimilar(asked),
@@ -78,7 +75,7 @@ export function openVerified({ threshold, isSemantic }: CacheOptions, risk: Sema
 
 /** The policy `threshold` bypasses no question. */
 export function openThreshold(threshold: number): GroupCache {
-  const [normalized, nearest] = [openNormalized(), openNearest(threshold, ({ gistVector }) => gistVector)]
+  const [normalized, nearest] = [openNormalized(), openNearest(threshold, ({ normalizedVector }) => normalizedVector)]
   return {
     find: asked => normalized.find(asked) ?? nearest.find(asked),
     keep(asked) {

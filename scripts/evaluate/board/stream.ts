@@ -47,7 +47,8 @@ export async function readQuestions(
   const asked: EmbeddedQuestion[] = []
   for (const [number, text] of texts.entries()) {
     const read = readText(text)
-    asked.push({ ...read, number, vector: await embed(text), gistVector: await embed(read.gist) })
+    const [vector, normalizedVector] = [await embed(text), await embed(read.reading.normalized)]
+    asked.push({ ...read, number, vector, normalizedVector })
     tell(number + 1)
   }
   return asked

@@ -1,38 +1,19 @@
 /** Finds texts in which letter case, marks or exact words may matter: about wording, themselves, works with titles, or programs. */
-import { greetingPattern, inquiryPattern } from './patterns.ts'
+import { countSenses } from './lexicon.ts'
 import type { Token } from './tokenize.ts'
-import { auxiliaries, questionWords, sentenceOpeners, wordSet } from './words.ts'
+import { requestVerbs, sentenceOpeners, wordSet } from './words.ts'
 
 /** Words of prompts about wording, which are compared unchanged. */
 const wordingWords = wordSet(`
-  translate translates translated translating translation translations rewrite rewrites rewritten rewriting rephrase rephrased
-  reword reworded paraphrase paraphrased paraphrasing summarize summarise summarized summarised summarizing summarising summary
-  summaries proofread proofreading correct corrects corrected correcting correction corrections correctly incorrect incorrectly
-  grammar grammatical grammatically ungrammatical spell spells spelled spelt spelling misspelled misspelt pronounce pronounced
-  pronounces pronunciation pronounciation letters word words wording sentence sentences syllable syllables characters vowel vowels
-  consonant consonants capital-letter capitalize capitalise capitalized capitalised capitalization capitalisation uppercase
-  lowercase titlecase casing punctuation punctuate punctuated comma commas apostrophe apostrophes hyphen hyphens hyphenated
-  semicolon typo typos rhyme rhymes rhyming anagram anagrams palindrome palindromes acronym acronyms abbreviation abbreviations
-  abbreviate abbreviated abbreviates contraction contractions synonym synonyms antonym antonyms homophone homophones homograph
-  plural singular noun verb adjective adverb tense conjugate conjugation repeat repeats repeated echo say says saying quote quotes
-  quoted quotation phrase phrases idiom idioms verbatim literally literal paragraph paragraphs passages excerpt following below
-  above digit digits numeral numerals alphabet alphabetical alphabetically alphabetize sorted ascending descending substring regex
-  hash md5 sha256 sha1 base64 encode encoded decode decoded ascii unicode utf-8 tokenize formal informal polite politely respond
-  reply replies answered greeting greetings caps capitals prompt prompts wordle scrabble dictionary autocorrect etymology
-  british-english lowercased uppercased bytes case-sensitive case-insensitive emoji emojis exactly transcribe transcript caption
-  captions completes fixed order
+  translate translates translated translating translation translations rewrite rewrites rewritten rewriting rephrase rephrased reword reworded
+  paraphrase paraphrased paraphrasing proofread proofreading grammar grammatical grammatically ungrammatical spell spells spelled spelt spelling
+  words character characters bytes capitals greetings misspelled misspelt pronounce pronounced pronounces pronunciation letters sentence sentences syllable syllables vowel vowels consonant consonants
+  capital-letter capitalize capitalise capitalized capitalised capitalization capitalisation uppercase lowercase titlecase casing lowercased
+  uppercased punctuation punctuate punctuated comma commas apostrophe apostrophes hyphen hyphens hyphenated semicolon typo typos rhyme rhymes
+  rhyming anagram anagrams palindrome palindromes repeat repeats repeated echo verbatim following regex md5 sha256 sha1 base64 encode encoded
+  decode decoded ascii unicode utf-8 tokenize caps prompt prompts wordle scrabble autocorrect case-sensitive case-insensitive emoji emojis
+  transcribe transcript contraction contractions homophone homophones correct
 `)
-/** Words of prompts about wording that also name other things: "merge sort", "a cover letter", "error 404". */
-const thingWords = wordSet(`
-  letter character string strings token tokens line lines text texts passage byte wrong error errors mistake mistakes answer answers
-  fix sort roman syntax continue
-`)
-/** A question of words, names and numbers only, without single letters and without references. */
-const plainQuestion =
-  /^(?:(?:what|who|where|when|how|why)(?:'s)?|(?:in )?(?:what|which)|is|are|was|were|do|does|did|can|should|would|will|has|have)(?! you)(?: (?!(?:this|these|following|above|below|[b-hj-z]|an? an?)(?: |$))[a-z\d.-]+)+(?: \?)?$/
-/** Questions about a part of a text or an error in it: "the first line", "how many tokens", "is he go wrong", "an error in he go". */
-const ofText =
-  /\b(?:the|each|every|first|second|third|last|next|many|what|which|capital) (?:letter|character|string|token|line|text|passage|byte)|\b(?:i|you|we|they|to|the) (?:wrong|error|mistake|answer|fix)|\b(?:wrong|an? (?:error|mistake|answer|fix))(?: \?)?$|\b(?:error|mistake|answer)s? to\b|^(?=.*\b(?:wrong|error|mistake|answer|fix)).* (?:or|who|what|when|where|why|how|writ\w+|us(?:e|ing)|put|(?:in|with|on|for|about)(?! (?:my|your|our|the|his|her|their) ))\b/
 /** Words of prompts in which the amount of white space may matter. */
 const spacingWords = wordSet(
   'space spaces spaced spacing blank blanks gap gaps whitespace tab tabs indent indents indented indentation',
@@ -57,15 +38,14 @@ const formWords = wordSet(`
 `)
 /** Patterns of prompts about themselves, in which a greeting or a punctuation mark changes the answer. */
 const aboutItself = [
-  /\b(?:did|was|were|have|had) i\b/,
+  /\b(?:did|was|were|have|had) i (?:\w+ )?(?:rude|polite|nice|formal|unclear|shouting|yelling|impolite|ask|say|spell|write|type|greet)/,
   /\b(?:do|am) i (?:sound|seem|come across|appear|being|rude|polite|shouting|yelling|nice|formal)\b/,
-  /^(?:is|are|was|were) my\b|^how(?:'s| is| are| \w+ is) my\b/,
-  /\b(?:my|this|your) (?:prompt|question|message|request|input|query|tone|mood|style|writing|greeting|typing|post|punctuation)\b/,
+  /\b(?:my|this|your) (?:prompt|question|message|request|input|query|tone|mood|style|writing|greeting|typing|post|punctuation|english|wording|text)\b/,
   /\b(?:is|was|are|does|did|do|should|must|could|would|can|will|has) this\b/,
   /\b(?:of|in|with) this$/,
   /\b(?:this|that|it) means?$/,
   /\b(?:ask|asks|asked|asking) for (?:the |some |a |an )?\w+$/,
-  /\bi (?:just )?(?:said|wrote|typed|asked|used)\b/,
+  /\bi (?:just )?(?:said|wrote|typed|asked)\b/,
   /\b(?:periods?|dots?|marks?) at the end\b|\bends? (?:with|in|this)\b|\bquestion marks?\b|\bfull stops?\b/,
   // "How do I end an email? Cheers": courtesy may be the answer, or part of it.
   /\b(?:end|close|finish|sign|start|open|begin)\w* (?:an?|my|the|your) (?:\w+ )?(?:letter|email|e-mail|mail|message|note|conversation|speech)\b/,
@@ -76,45 +56,29 @@ const makers = wordSet(`
   director starred stars starring star acted actor actors actress cast plays played voiced narrated produced painted composed composer
   composer titled entitled episode episodes season trailer sequel slogan motto said told asked asks goes starts begins
 `)
-const determiners = wordSet('a an my your our his her their')
-const objects = wordSet('me him us them you')
-const owned = wordSet('my your our his her an of each every new')
 
-/** Returns whether the text must not be normalized: it is about wording or itself, or presents material after a colon or in lines. */
+/** Returns whether the text must not be normalized: it is about wording, or presents material after a colon or in lines. */
 export function isFormSensitive(tokens: readonly Token[]): boolean {
   const lower = tokens.map(({ key }) => key.toLowerCase())
   const presents = tokens.some(
-    ({ kind, key, opensLine }, at) => (kind === 'mark' && /[:;]/.test(key)) || (opensLine && at > 0),
+    ({ kind, key, opensLine }, at) =>
+      (opensLine && at > 0) || (kind === 'mark' && (key === ';' || (key === ':' && !isTopic(lower, at)))),
   )
-  const isWording =
-    lower.some((word, at) => wordingWords.has(word) && !isOrdinary(lower, at)) ||
-    (lower.some((word, at) => thingWords.has(word) && !isOrdinary(lower, at)) && !isQuestionAboutThing(lower.join(' ')))
-  if (presents || (isWording && !isMethodQuestion(tokens, lower))) return true
+  if (presents || lower.some(word => wordingWords.has(word))) return true
   return isSpacingSensitive(tokens, lower) || isMarkSensitive(tokens, lower)
 }
 
-function isQuestionAboutThing(sentence: string): boolean {
-  const asked = sentence.replace(greetingPattern, '').replace(inquiryPattern, '')
-  return plainQuestion.test(asked) && !ofText.test(asked)
+/** Returns whether a topic ends at the colon, which a question follows: "Excel: how do I freeze a row?" "Say: how are you?" has no topic. */
+function isTopic(lower: readonly string[], colon: number): boolean {
+  const [first = ''] = lower
+  return sentenceOpeners.has(lower[colon + 1] ?? '') && !mayCommand(first)
 }
 
-const method =
-  /^(?:in \w+ , )?(?:(?:can|could) you )?(?:(?:please|tell me) )*(?:how (?:do i|can i|to)|(?:what are )?(?:the )?steps to|is there (?:a|any) way to|what (?:is|are) (?:the )?(?:best )?ways? to) (?!(?:say|spell|pronounce|respond|reply|answer|greet|address|sign|end|close|begin|start|open)\b)/
-
-/** Returns whether the text asks for a method about words in general: "how do I sort a list of words". */
-function isMethodQuestion(tokens: readonly Token[], lower: readonly string[]): boolean {
-  const isPlain = ({ kind, key }: Token, at: number) => /^(?:word|name)$/.test(kind) || key === (at === 2 ? ',' : '?')
-  return method.test(`${lower.join(' ')} `) && tokens.every(isPlain) && !lower.includes('this')
-}
-
-/** Returns whether a word of wording is used in another sense: "fix a tap", "following me", "in order to", "order a taxi". */
-function isOrdinary(lower: readonly string[], at: number): boolean {
-  const [before, word, next = ''] = [lower[at - 1], lower[at], lower[at + 1]]
-  if (word === 'exactly') return questionWords.has(before ?? '') || next === '' || next === '?'
-  if (word === 'following') return objects.has(next)
-  if (word === 'order' && ((before === 'in' && next === 'to') || owned.has(before ?? ''))) return true
-  if (word !== 'fix' && word !== 'order') return false
-  return determiners.has(next) && lower.slice(at + 1).every(each => !auxiliaries.has(each) && !/['"]/.test(each))
+/** Returns whether a word at the start of a sentence may be an imperative. */
+export function mayCommand(word: string): boolean {
+  if (requestVerbs.has(word)) return true
+  const isVerb = countSenses(word, 'v') > 0 && countSenses(word, 'v') >= countSenses(word, 'n')
+  return isVerb && !programNames.has(word)
 }
 
 /** Returns whether the amount and kind of white space matter: "How many spaces are there in a  b". */

@@ -103,13 +103,13 @@ function isEmphasis(tokens: readonly Token[], at: number): boolean {
   if (!isLoud(tokens[at])) return false
   const [lower = '', next = ''] = tokens.slice(at, at + 2).map(({ key }) => key.toLowerCase())
   if (!(functionWords.has(lower) || sentenceOpeners.has(lower))) return false
-  if (sentenceOpeners.has(lower) && tokens.slice(0, at).every(isLoud))
-    return at > 0 || lower !== 'who' || auxiliaries.has(next)
-  return !symbols.has(lower) && !isTechnical(tokens.map(({ key }) => key.toLowerCase()))
+  if (tokens.slice(0, at).every(isLoud))
+    return sentenceOpeners.has(lower) && (at > 0 || lower !== 'who' || auxiliaries.has(next))
+  // "What is THE best way", but "CAN bus", "what is a DO", "compare AND with OR".
+  return (
+    /^(?:the|my|your|best|most|very|really)$/.test(lower) && !isTechnical(tokens.map(({ key }) => key.toLowerCase()))
+  )
 }
-
-/** Function words that are names or operators in capitals. */
-const symbols = wordSet('who it us me in or and not if no am as at be')
 
 function isLoud({ kind, key }: Pick<Token, 'kind' | 'key'> = { kind: 'mark', key: '' }): boolean {
   return kind === 'word' && key.length > 1 && key === key.toUpperCase()

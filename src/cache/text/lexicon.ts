@@ -214,17 +214,12 @@ export function isNounOfKind(word: string, kinds: readonly string[] = ['object',
   return things.includes(sense)
 }
 
-/** Returns whether a plural that is a separate word usually means the plural of the base form: "eggs", but not "customs". */
-export function isRegularPlural(plural: string, base: string): boolean {
-  const [sense] = lookUp(plural)?.senses.n ?? []
-  return sense !== undefined && lookUp(base)?.senses.n.slice(0, 2).includes(sense) === true
-}
-
 /** Returns the relation of two lower-case base forms. */
 export function findWordRelation(one: string, other: string): WordRelation {
+  if (one !== other && differInPrefix(one, other)) return 'opposite'
   const [ours, theirs] = [lookUp(one), lookUp(other)]
   if (!ours || !theirs) return null
-  if (ours.opposites.includes(other) || theirs.opposites.includes(one) || differInPrefix(one, other)) return 'opposite'
+  if (ours.opposites.includes(other) || theirs.opposites.includes(one)) return 'opposite'
   if (areEverydaySynonyms(one, other)) return 'synonym'
   if (kinds.some(kind => haveCommonSense(ours.senses[kind], theirs.senses[kind]))) return 'synonym'
   if (ours.relatives.includes(other) || theirs.relatives.includes(one)) return 'relative'

@@ -1,25 +1,17 @@
-/** Normalizes English questions and requests by the table of patterns. */
+/** Normalizes plain English: letter case, courtesy, contractions, "how do I", calculations, the closing mark. */
 import { normalizeCalculation } from './calculation.ts'
-import { canContainTitle, isCreatorQuestion, isFormSensitive, isSelfReferential } from './form-sensitive.ts'
+import { canContainTitle, isCreatorQuestion, isFormSensitive, isSelfReferential, mayCommand } from './form-sensitive.ts'
 import { joinKeys, joinLines } from './join-lines.ts'
 import { normalizeLetterCase } from './letter-case.ts'
-import { isEnglishWord, isNounOfKind, lemmasOf } from './lexicon.ts'
+import { isEnglishWord } from './lexicon.ts'
 import * as patterns from './patterns.ts'
 import type { Token } from './tokenize.ts'
-import {
-  auxiliaries,
-  foreignWords,
-  functionWords,
-  questionWords,
-  requestVerbs,
-  sentenceOpeners,
-  wordSet,
-} from './words.ts'
+import { foreignWords, functionWords, questionWords, requestVerbs, sentenceOpeners, wordSet } from './words.ts'
 
 /** Maximum words. Longer texts are documents, which are compared unchanged. */
 const MAX_WORDS = 60
 
-/** Returns the normalized sentence; null for anything but plain English questions and requests. */
+/** Returns the normalized text; null for anything but plain English questions and requests. */
 export function normalizeEnglish(tokens: readonly Token[]): string | null {
   const sum = tokens.every(({ kind }) => kind !== 'word') ? normalizeCalculation(joinKeys(tokens)) : null
   if (sum !== null) return sum
@@ -29,46 +21,34 @@ export function normalizeEnglish(tokens: readonly Token[]): string | null {
   const sentence = normalizeLetterCase(tokens).join(' ').replace(patterns.abbreviationPattern, '$1 ')
   const isTitled = canContainTitle(sentence.toLowerCase().split(' '))
   const trimmed = trimCourtesy(sentence)
-  const { rest, isInquiry } =
-    isTitled && !isCreatorQuestion(trimmed.rest) ? { rest: sentence, isInquiry: false } : trimmed
-  if (isSelfReferential(rest)) return null
-  return / [.?!] [^.?!]/.test(rest) ? normalizeSentences(rest) : normalizeSentence(rest, { isTitled, isInquiry })
+  const rest = isTitled && !isCreatorQuestion(trimmed) ? sentence : trimmed
+  return isSelfReferential(rest) || isStatement(rest) || presentsSentences(rest) ? null : normalizeAsked(rest, isTitled)
 }
 
 function isEnglish(tokens: readonly Token[]): boolean {
   const words = tokens.filter(({ kind }) => kind === 'word').map(({ key }) => key)
   if (words.length > MAX_WORDS || words.some(word => foreignWords.has(word) || /[^A-Za-z'-]/.test(word))) return false
   const known = words.filter(word => isKnown(word.toLowerCase()))
-  return words.length > 0 && 2 * known.length >= words.length && known.length > 0
+  // A few words in another language may all be English ones, too.
+  const hasSmallWord = words.some(
+    word => functionWords.has(word.toLowerCase()) || sentenceOpeners.has(word.toLowerCase()),
+  )
+  return known.length > 0 && known.length >= words.length * (hasSmallWord ? 0.5 : 0.66)
 }
 
 function isKnown(lower: string): boolean {
   return functionWords.has(lower) || sentenceOpeners.has(lower) || lower.includes("'") || isEnglishWord(lower)
 }
 
-interface Rest {
-  rest: string
-  /** True when the rest was the object of "tell me". */
-  isInquiry: boolean
-}
-
-/** Removes courtesy at both ends, unless the rest would not be a question or request. */
-function trimCourtesy(sentence: string): Rest {
+/** Removes courtesy at both ends, unless nothing that asks would be left. */
+function trimCourtesy(sentence: string): string {
   let rest = sentence
-  let isInquiry = false
   for (let before = ''; before !== rest; ) {
     before = rest
-    rest = strip(rest, patterns.greetingPattern)
-    const inquiry = stripInquiry(rest)
-    isInquiry = inquiry === rest ? isInquiry : true
-    rest = inquiry
-    for (const filler of patterns.fillerPatterns) rest = strip(rest, filler)
+    for (const pattern of [patterns.greetingPattern, ...patterns.fillerPatterns]) rest = strip(rest, pattern)
     if (rest !== before) rest = lowerOpener(rest)
-    const requested = strip(rest, patterns.politeRequestPattern)
-    if (!patterns.abilityConditionPattern.test(requested)) rest = requested
   }
-  const opened = isInquiry || isRequestLike(rest) || /^(?:i|i'm|my) [^?]+ [.!] [^?]+\?$/.test(rest) ? rest : sentence
-  return { rest: trimThanks(opened === sentence ? sentence : opened), isInquiry: isInquiry && opened !== sentence }
+  return trimThanks(isStatement(rest) ? sentence : rest)
 }
 
 /** Lowers the capital of a sentence opener after removed courtesy. */
@@ -86,124 +66,67 @@ function strip(sentence: string, pattern: RegExp): string {
   return /[A-Z]/.test(found.slice(1)) ? sentence : sentence.slice(found.length)
 }
 
-/** Removes "tell me" before a question or a noun phrase, but not in "tell me a joke" or "do you know Java". */
-function stripInquiry(sentence: string): string {
-  const [found = ''] = patterns.inquiryPattern.exec(sentence) ?? []
-  const rest = strip(sentence, patterns.inquiryPattern)
-  if (rest === sentence) return sentence
-  const [first = '', second = ''] = rest.split(' ')
-  if (/^explain /i.test(found)) return questionWords.has(first) && second !== 'to' ? rest : sentence
-  if (questionWords.has(first)) return /^do(?:es)? /.test(found) && second === 'to' ? sentence : rest
-  const isTold = /\b(?:tell me|know) $/i.test(found) && !/^(?:do|does) /i.test(found)
-  const isNamed = first === 'the' && / of /.test(rest) && !rest.split(' ').some(word => auxiliaries.has(word))
-  return isTold && isNamed ? rest : sentence
-}
-
 function trimThanks(sentence: string): string {
   const thanked = sentence.replace(patterns.closingThanksPattern, found =>
     /^ [,.]/.test(found) ? '' : found.slice(0, 2).trimEnd(),
   )
   const ended = thanked.trim() === '' ? sentence : thanked
   const [found = ''] = patterns.closingPleasePattern.exec(ended) ?? []
-  if (found === '' || found.length === ended.length) return ended
+  // "Yes Please" is a title.
+  if (found === '' || found.length === ended.length || /[A-Z]/.test(found)) return ended
   const before = ended.slice(0, -found.length)
   if (!/^ [,.!?]/.test(found) && patterns.literalPleasePattern.test(before)) return ended
   return before + (found.endsWith('?') || /^ \?/.test(found) ? ' ?' : '')
+}
+
+/** A question without a mark inside a text: "debit card stolen, am i liable". */
+const inversion =
+  /\b(?:is|are|am|was|were|do|does|did|can|could|should|would|will|must|may|has|have) (?:i|it|you|he|she|we|they|there|the|this|that|my|your|a|an)\b/
+
+/** Words with which a text without any question or request is a statement: "I am tired". A noun phrase, "flu symptoms", asks. */
+const statementWords = wordSet(
+  "i i'm i've i'd we he she they you it is are was were am be been has have had do did will",
+)
+
+function isStatement(text: string): boolean {
+  const words = text.toLowerCase().split(' ')
+  const asks =
+    words.some(word => word === '?' || questionWords.has(word)) ||
+    isRequestLike(text) ||
+    inversion.test(text.toLowerCase())
+  return !asks && words.some(word => statementWords.has(word))
+}
+
+/** Returns whether a command comes before other sentences, which may be its material: "Count the words. It is late." */
+function presentsSentences(text: string): boolean {
+  return / [.?!] [^.?!]/.test(text) && mayCommand(text.split(' ')[0]?.toLowerCase() ?? '')
 }
 
 /** Returns whether the sentence begins like a question or a request. "Please don't go" does not. */
 function isRequestLike(sentence: string): boolean {
   const [first = ''] = sentence.split(' ')
   const lower = first.toLowerCase()
-  return (sentenceOpeners.has(lower) && !lower.endsWith("n't")) || patterns.frontedClausePattern.test(sentence)
+  return sentenceOpeners.has(lower) && !lower.endsWith("n't")
 }
 
-const firstPersons = wordSet("i i'm i've i'll my we we're we've our")
-
-/** Normalizes several sentences: only questions and statements about the user, because others may be material. */
-function normalizeSentences(text: string): string | null {
-  const sentences = text.match(/[^.?!]+(?:[.?!] ?)*/g) ?? []
-  if (!sentences.some(isRequestLike)) return null
-  if (sentences.some(sentence => requestVerbs.has(sentence.split(' ')[0] ?? ''))) return text
-  return sentences
-    .map(each => (isRequestLike(each) || firstPersons.has(each.split(' ')[0] ?? '') ? expand(each) : each))
-    .join('')
+function normalizeAsked(text: string, isTitled: boolean): string {
+  if (/ [.?!] [^.?!]/.test(text)) return text.split(' ').some(word => requestVerbs.has(word)) ? text : expand(text)
+  const bare = trimClosingMark(text, isRequestLike(text))
+  if (bare.split(' ').length < 2 && /[.?!]/.test(text)) return text
+  const [first = '', ...rest] = bare.split(' ')
+  const spoken = isTitled || isMentioned(bare) ? [expand(`${first} `).trimEnd(), ...rest].join(' ') : expand(bare)
+  const [pattern, instead] = patterns.methodRule
+  return normalizeCalculation(spoken) ?? spoken.replace(pattern, instead)
 }
 
 function expand(sentence: string): string {
   return patterns.contractionRules.reduce((written, [pattern, full]) => written.replace(pattern, full), sentence)
 }
 
-function normalizeSentence(
-  sentence: string,
-  { isTitled, isInquiry }: { isTitled: boolean; isInquiry: boolean },
-): string | null {
-  const isAsked = isRequestLike(sentence) || isInquiry
-  const bare = isInquiry ? sentence.replace(/ [.?!]$/, '') : trimClosingMark(sentence, isAsked)
-  if (!isAsked) return normalizeNounPhrase(sentence, bare, isTitled)
-  if (bare.split(' ').length < 2 && /[.?!]/.test(sentence)) return sentence
-  const [first = '', ...rest] = bare.split(' ')
-  const spoken = isTitled || isMentioned(bare) ? [expand(`${first} `).trimEnd(), ...rest].join(' ') : expand(bare)
-  const asked = isInquiry ? normalizeInquiry(spoken) : spoken
-  return normalizeCalculation(asked) ?? normalizeQuestion(asked)
-}
-
 /** Returns whether the sentence asks about a contraction: "when do I use it's", "its or it's". */
 function isMentioned(sentence: string): boolean {
   return /(?:(?:^| )(?:not|or|versus|vs|between|uses?|used|using|than|write|type|put|with|for|from|into|by|about|like|of|is|are|was|were|do|does|did|can) \w+'\w)|\w'\w+ (?:or|versus|vs|and)\b|(?:'s|'re|'m|'ve|'ll)$|\b(?:mean|means|meaning|meant)$/.test(
     sentence,
-  )
-}
-
-function normalizeQuestion(sentence: string): string {
-  return patterns.questionRules.reduce((written, [pattern, instead]) => written.replace(pattern, instead), sentence)
-}
-
-function normalizeInquiry(sentence: string): string {
-  if (/^the /.test(sentence)) return `what is ${sentence}`
-  return sentence
-    .replace(patterns.indirectQuestionPattern, '$1 $3 $2')
-    .trimEnd()
-    .replace(patterns.indirectAdverbQuestionPattern, '$1 $3 $2$4')
-    .replace(/ {2,}/g, ' ')
-    .trimEnd()
-}
-
-/** Normalizes a noun phrase that is a question: one with a question mark, or "… of …". */
-function normalizeNounPhrase(sentence: string, bare: string, isTitled: boolean): string | null {
-  const calculated = normalizeCalculation(bare)
-  if (calculated !== null) return calculated
-  const written = patterns.nounPhrasePattern.exec(bare)?.[1]
-  const words = written?.split(' ') ?? []
-  const isNamed =
-    (sentence.endsWith(' ?') || / of /.test(bare) || isAttribute(words)) &&
-    words.length > 0 &&
-    words.every(mayBeOfThing) &&
-    isNoun(words)
-  if (!isNamed || isTitled || written === undefined) return null
-  return normalizeQuestion(`what is ${bare}`)
-}
-
-/** Returns whether the phrase names an attribute, such as "flu symptoms" or "Everest height". "Dad jokes" requests items. */
-function isAttribute(words: readonly string[]): boolean {
-  const head = lemmasOf(words.at(-1) ?? '').find(({ kind }) => kind === 'n')?.word ?? ''
-  return words.length > 1 && isNounOfKind(head, ['quality', 'magnitude', 'evidence', 'payment'])
-}
-
-const inThings = wordSet('of in the a an for to and between on at from with by')
-
-function mayBeOfThing(word: string): boolean {
-  return inThings.has(word) || !(functionWords.has(word) || sentenceOpeners.has(word) || word.includes("'"))
-}
-
-/** Returns whether the phrase begins with a noun or a determiner, and not with a verb: "reset password?" asks for something else. */
-function isNoun([first = '', second]: readonly string[]): boolean {
-  const lemmas = lemmasOf(first)
-  const isNamed = second !== undefined && /^(?:of|in)$/.test(second)
-  return (
-    lemmas.some(({ kind }) => kind === 'n' || kind === 'a') &&
-    (isNamed || lemmas[0]?.kind !== 'v') &&
-    (isNamed || !lemmas.some(({ kind, form }) => kind === 'v' && form === 'plain'))
   )
 }
 

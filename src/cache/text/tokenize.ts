@@ -23,8 +23,8 @@ const word = /^[A-Za-zÀ-ÖØ-öø-ÿĀ-ɏ]+(?:['’-][A-Za-zÀ-ÖØ-öø-ÿĀ-�
 const possessive = /^[A-Za-zÀ-ÖØ-öø-ÿĀ-ɏ-]+s['’]$/
 const dotted = /^(?:[A-Za-z]\.){2,5}$|^(?:[A-Za-z]\.){1,4}[A-Za-z]$/
 const number = /^[-−+]?[$€£]?\d+(?:[.,]\d+)*%?$/
-/** A name, a measure or a reference with digits or signs: "B12", "C++", "5mW", "Node.js", "AT&T", "2004-14". */
-const name = /^[#$€£]?[\p{Script=Latin}\p{N}]+(?:[.\-/&:][\p{Script=Latin}\p{N}]+)*(?:\+\+|[#%])?$/u
+/** A name, a measure or a reference with digits or signs: "B12", "C++", "Disney+", "5mW", "Node.js", "AT&T", "2004-14". */
+const name = /^[#$€£]?[\p{Script=Latin}\p{N}]+(?:[.\-/&:_][\p{Script=Latin}\p{N}]+)*(?:\+\+?|[#%])?$/u
 const operator = /^(?:[+×÷*/=−-]|x)$/
 const sum = /^\d+(?:\.\d+)?(?:[+×÷*]\d+(?:\.\d+)?)+$/
 const closingMarks = new Set('.,;:?!)？！')

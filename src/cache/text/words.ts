@@ -39,6 +39,7 @@ export const functionWords = wordSet(`
   a an the this that these those my your his her its our their i you he she it we they there here if when while because although though since as so and
   but or also then however in on at for from to with by of about after before is are was were am be do does did can could should would will shall may might
   must has have had not no what which who whom whose where why how than me him us them some any each every all both many much more most
+  im ive dont doesnt didnt isnt cant wont u ur pls
 `)
 
 export const sentenceOpeners: ReadonlySet<string> = new Set([
@@ -59,6 +60,6 @@ export const foreignWords = wordSet(`
   der das den dem des ein eine einen einem einer eines ist sind und oder nicht ich du er sie wir ihr wie wo wann warum welche welcher welches
   le la les une des du est sont et ou je tu il elle nous vous ils elles que qui quoi quel quelle comment pourquoi dans avec
   el los las una es y yo ella nosotros usted ustedes quien donde cuando por del gli sono io lui lei noi voi che quando perché di della
-  os uma é são eu ele ela nós vocês quem onde não het een zijn niet jij hij zij wij wat waar wanneer waarom hoe bin bist kann bedeutet kostet
+  os uma é são ele ela nós vocês quem onde não het een zijn niet jij hij zij wij wat waar wanneer waarom hoe bist kann bedeutet kostet
   jest nie jak gdzie kto czy się
 `)

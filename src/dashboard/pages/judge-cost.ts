@@ -1,5 +1,4 @@
 /** Estimates the daily cost of judging near misses with a model, based on the near misses of the last week. */
-import { LOOKUP_SAMPLE_RATE, MIN_SAMPLED_SIMILARITY } from '../../cache/lookup-sampling.ts'
 import type { Calibration, Project, Route } from './types.ts'
 
 /** Tokens of the judge's prompt: instructions, a short context and two questions. The judge returns one word in JSON. */
@@ -25,23 +24,15 @@ export function chooseJudgeModel(routes: readonly Route[]): Judge | undefined {
   )
 }
 
-interface Bounds {
-  threshold: number
-  /** The minimum similarity. Less similar pairs are not judged. */
-  floor: number
-}
-
-/** Estimates the pairs to judge per day. Below the threshold, near misses are a sample, so each counts several times. */
+/** Estimates the pairs to judge per day, from the recorded near misses. */
 export function estimateDailyPairs(
   histogram: Calibration['histogram'],
-  { threshold, floor }: Bounds,
+  floor: number,
   created: Project['created_at'],
   nowSeconds: number,
 ): number {
   const days = Math.min(7, Math.max(1, (nowSeconds - created) / DAY_SECONDS))
-  const pairs = histogram
-    .filter(({ at_least }) => at_least > Math.max(floor, MIN_SAMPLED_SIMILARITY) - 1e-9)
-    .map(({ at_least, stopped }) => (at_least > threshold - 1e-9 ? stopped : stopped / LOOKUP_SAMPLE_RATE))
+  const pairs = histogram.filter(({ at_least }) => at_least > floor - 1e-9).map(({ stopped }) => stopped)
   return pairs.reduce((sum, each) => sum + each, 0) / days
 }
 

@@ -59,6 +59,7 @@ export interface CacheExplanation {
     text: string | null
     proof: string
     verdict: { verdict: string; source: string } | null
+    objections: { number: string; effect: number }[]
     differences: {
       kind: string
       askedText: string

@@ -69,15 +69,22 @@ describeBackends('an end user', backend => {
   const say = (words: string, fields: Body, by = key) =>
     ask('/chat/completions', { ...CHAT, messages: messages(words), ...fields }, by)
 
+  let nextSeed = 1
   /** Creates a row of each kind for the end user. */
   async function use(user: string, by = key, of = name): Promise<void> {
     const about = `${user} ${QUESTION}`
     await say('', { user, messages: helping(user, QUESTION) }, by)
     await say('', { user, messages: helping(user, OTHER_WORDS) }, by)
-    await say(`${user} and a tag`, { metadata: { user_id: user.slice(0, 60), team: 'search' } }, by)
-    await say(`${user} and another`, { metadata: { user_id: user.slice(0, 60) } }, by)
+    // Of other contexts, so that neither is a near miss.
+    const alone = () => ({ seed: nextSeed++ })
+    await say(`${user} and a tag`, { ...alone(), metadata: { user_id: user.slice(0, 60), team: 'search' } }, by)
+    await say(`${user} and another`, { ...alone(), metadata: { user_id: user.slice(0, 60) } }, by)
     await ask('/embeddings', { model: 'text-embedding-3-small', input: about, user }, by)
-    await ask('/responses', { model: 'claude-haiku-4-5', input: about, user }, by)
+    await ask(
+      '/responses',
+      { model: 'claude-haiku-4-5', instructions: `Question ${nextSeed++}`, input: about, user },
+      by,
+    )
     const form = new FormData()
     const line = { custom_id: '1', method: 'POST', url: '/v1/chat/completions', body: { ...CHAT, messages: [] } }
     form.set('purpose', 'batch')

@@ -134,7 +134,7 @@ describeBackends('matches and near misses', backend => {
         object: 'cache.near_miss',
         request_id: missed.id,
         reason: 'undecided',
-        difference: 'neighbour',
+        difference: 'words',
         wordings: { differences: [{ kind: 'words', asked_text: 'drawings', cached_text: 'photographs' }] },
       },
     ])
@@ -203,6 +203,8 @@ describeBackends('matches and near misses', backend => {
   })
 
   test('calibration counts matches by similarity, and the verdicts on them', async () => {
+    await set('semantic_policy', 'threshold')
+    await set('semantic_threshold', '0.99')
     const hit = await served(POLITE)
     const missed = await served(UNPROVED, PASSING)
     await say(hit.id, 'right')

@@ -262,6 +262,7 @@ describeOnce('round trips through the admin API', backend => {
       text: () => 'openai/gpt-4o-mini',
       models: () => ['openai/gpt-4o-mini'],
       aliases: () => ['quick=openai/gpt-4o-mini'],
+      contexts: () => [`${'a'.repeat(16)}=question`],
       durations: () => ['20000', 'openai/gpt-4o-mini=30000'],
     }
     for (const kind of kinds) {

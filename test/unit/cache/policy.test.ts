@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { SemanticQuery } from '../../../src/cache/cache-query.ts'
-import { type SemanticPolicy, selectCandidate } from '../../../src/cache/policy.ts'
+import { type SemanticPolicy, scoreRows, selectCandidate } from '../../../src/cache/policy.ts'
 import { normalizePrompt } from '../../../src/cache/text/normalize-prompt.ts'
 import type { SimilarMatchRow } from '../../../src/postgres/search-cache.ts'
 
 const ASKED = 'How do I boil an egg?'
 const EQUAL = 'how can I boil an egg'
+/** Its score exceeds the threshold, whatever its cosine. */
 const VERIFIED = 'What is the best way to boil an egg?'
+/** It breaks a law. */
 const UNVERIFIED = 'How do I boil an egg without water?'
 
 function query(judgeFloor: number | null = 0.8): SemanticQuery {
@@ -50,7 +52,8 @@ function candidate(prompt: string, similarity: number, verdict: Verdict = null):
 
 /** Returns the reason of the match, or the reason why no cached response is served. */
 function decide(policy: SemanticPolicy, row: SimilarMatchRow): string {
-  const picked = selectCandidate(query(policy === 'judged' ? 0.8 : null), [row], policy)
+  const asked = query(policy === 'judged' ? 0.8 : null)
+  const picked = selectCandidate(asked, scoreRows(asked, [row], policy), policy)
   if ('reason' in picked) return picked.reason
   return picked.undecided.length > 0 ? 'undecided' : picked.missReason
 }
@@ -77,9 +80,9 @@ describe('one candidate', () => {
     ],
     [
       VERIFIED,
-      0.95,
+      0.5,
       null,
-      { verified: 'below-threshold', judged: 'undecided', proved: 'below-threshold', threshold: 'below-threshold' },
+      { verified: 'verified', judged: 'verified', proved: 'below-threshold', threshold: 'below-threshold' },
     ],
     [
       VERIFIED,
@@ -97,21 +100,21 @@ describe('one candidate', () => {
       UNVERIFIED,
       0.99,
       null,
-      { verified: 'unverified:added-words', judged: 'undecided', proved: 'unproved:negation', threshold: 'threshold' },
+      { verified: 'unverified:negation', judged: 'undecided', proved: 'unproved:negation', threshold: 'threshold' },
     ],
     [
       UNVERIFIED,
       0.99,
       'judge same',
-      { verified: 'unverified:added-words', judged: 'judged', proved: 'unproved:negation', threshold: 'threshold' },
+      { verified: 'unverified:negation', judged: 'judged', proved: 'unproved:negation', threshold: 'threshold' },
     ],
     [
       UNVERIFIED,
       0.99,
       'judge different',
       {
-        verified: 'unverified:added-words',
-        judged: 'unverified:added-words',
+        verified: 'unverified:negation',
+        judged: 'unverified:negation',
         proved: 'unproved:negation',
         threshold: 'threshold',
       },
@@ -136,8 +139,8 @@ describe('one candidate', () => {
 })
 
 test('prefers a less similar candidate that may be served to a more similar one that may not', () => {
-  const picked = selectCandidate(query(), [candidate(VERIFIED, 0.96), candidate(UNVERIFIED, 0.99)], 'judged')
-  expect(picked).toMatchObject({ reason: 'verified', similarity: 0.96 })
+  const found = scoreRows(query(), [candidate(VERIFIED, 0.96), candidate(UNVERIFIED, 0.99)], 'judged')
+  expect(selectCandidate(query(), found, 'judged')).toMatchObject({ reason: 'verified', row: { prompt: VERIFIED } })
 })
 
 test('offers the judge the most similar candidate first', () => {

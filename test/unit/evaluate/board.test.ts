@@ -11,20 +11,20 @@ import { createTemporaryDirectory } from '../../harness/temporary-directory.ts'
 /** The same four pairs in each format, as three sets. */
 const formats = {
   'pairs.jsonl': `
-{"a":"What is the capital of Peru?","b":"Tell me the capital of Peru","label":1,"similarity":0.9,"category":"x"}
+{"a":"What is the capital of Peru?","b":"What's the capital of Peru?","label":1,"similarity":0.9,"category":"x"}
 
-{"a":"How do I repair a flat tire?","b":"How can I fix a flat tire?","label":1,"similarity":0.96,"category":"x"}
+{"a":"How can I bake bread?","b":"What is the best way to bake bread?","label":1,"similarity":0.96,"category":"x"}
 {"a":"How do I lock my old phone?","b":"How do I unlock my old phone?","label":0,"similarity":0.99,"category":"y"}
 {"a":"Who wrote \\"Emma\\",\\nand when?","b":"Where is Mount Kenya?","label":0,"similarity":0.3,"category":"y"}`,
   'qqp.csv': `id,question1,question2,is_duplicate,similarity\r
-0,What is the capital of Peru?,Tell me the capital of Peru,1,0.9\r
-1,"How do I repair a flat tire?",How can I fix a flat tire?,1,0.96\r
+0,What is the capital of Peru?,What's the capital of Peru?,1,0.9\r
+1,"How can I bake bread?",What is the best way to bake bread?,1,0.96\r
 2,How do I lock my old phone?,How do I unlock my old phone?,0,0.99\r
 3,"Who wrote ""Emma"",
 and when?",Where is Mount Kenya?,0,0.3`,
   'mrpc.tsv': `\uFEFFQuality\t#1 ID\t#1 String\t#2 String\tsimilarity
-1\t1\tWhat is the capital of Peru?\tTell me the capital of Peru\t0.9
-1\t2\tHow do I repair a flat tire?\tHow can I fix a flat tire?\t0.96
+1\t1\tWhat is the capital of Peru?\tWhat's the capital of Peru?\t0.9
+1\t2\tHow can I bake bread?\tWhat is the best way to bake bread?\t0.96
 0\t3\tHow do I lock my old phone?\tHow do I unlock my old phone?\t0.99
 0\t4\t"Emma" was written by whom?\t"Where is Mount Kenya?\t0.3
 `,
@@ -51,13 +51,13 @@ function cells(lines: readonly string[], set: string, name: string): string[] {
 test.each(Object.keys(formats))('measures the pairs of %s over all thresholds', async name => {
   const lines = await board({ ...formats, 'LICENSE.txt': 'no pairs' }, 'recorded')
   expect(lines.find(line => line.startsWith(name))).toContain('4 pairs, 2 same; 0 read by hand, 0 labels overruled')
-  // The two pairs with label 1, of equal normal forms and of equal embedding texts, come before the others. Precision is 1, 1, 2/3 and 1/2,
-  // each for a quarter of the pairs.
-  expect(cells(lines, name, 'proved')).toEqual(['50.0 %', '50.0 %', '0.604', '1, 0'])
-  expect(cells(lines, name, 'verified, careful')).toEqual(['50.0 %', '50.0 %', '0.604', '1, 0'])
-  expect(cells(lines, name, 'verified, balanced')).toEqual(['100.0 % (1.000)', '100.0 % (1.000)', '0.604', '2, 0'])
-  // The first two pairs share a threshold, so the lowest coverage is half of the pairs. Precision: 1, 2/3, 1/2.
-  expect(cells(lines, name, 'threshold')).toEqual(['100.0 % (1.000)', '100.0 % (1.000)', '0.354', '2, 1'])
+  // A pair with label 0 comes second, by similarity. Precision is 1, 1/2, 2/3 and 1/2, each for a quarter of the pairs.
+  expect(cells(lines, name, 'proved')).toEqual(['50.0 %', '50.0 %', '0.479', '1, 0'])
+  // The two pairs with label 1, of equal normal forms and of a high score, come before the others. Precision: 1, 1, 2/3, 1/2.
+  const all = expect.stringMatching(/^100\.0 % \(0\.9\d\d\)$/)
+  for (const risk of ['careful', 'balanced'])
+    expect(cells(lines, name, `verified, ${risk}`)).toEqual([all, all, '0.604', '2, 0'])
+  expect(cells(lines, name, 'threshold')).toEqual(['50.0 % (1.000)', '50.0 % (1.000)', '0.479', '2, 1'])
   // A pair with label 0 comes first. Precision: 0, 1/2, 2/3, 1/2.
   expect(cells(lines, name, 'plain cosine')).toEqual(['none', 'none', '0.354', '1, 1'])
 })
@@ -71,19 +71,29 @@ test('reads quoted texts, texts over two lines, and texts that only begin with a
   expect(last).toEqual(['"Emma" was written by whom?', 'Who wrote "Emma",\nand when?', 'Who wrote "Emma",\nand when?'])
 })
 
+test('reads a triple as two pairs', async () => {
+  const file = `${createTemporaryDirectory()}/01-facts.jsonl`
+  await Bun.write(file, '{"q":"x","same":"y","different":"z","kind":"k"}')
+  const pair = { a: 'x', category: 'k', set: '01-facts.jsonl' }
+  expect([...readPairs([file])]).toEqual([
+    { ...pair, b: 'y', label: 1 },
+    { ...pair, b: 'z', label: 0 },
+  ])
+})
+
 test('counts what each method serves of a class', async () => {
   const lines = await board(formats, 'recorded')
-  expect(cells(lines, 'pairs.jsonl', 'x')).toEqual(['2', '1', '1', '2', '2', '2', '1'])
+  expect(cells(lines, 'pairs.jsonl', 'x')).toEqual(['2', '1', '2', '2', '2', '2', '1'])
   expect(cells(lines, 'pairs.jsonl', 'y')).toEqual(['2', '0', '0', '0', '0', '1', '1'])
 })
 
 const stream = [
-  ['What is the capital of Peru?', 'Tell me the capital of Peru', 1],
-  ['How do I repair a flat tire?', 'How can I fix a flat tire?', 1],
+  ['What is the capital of Peru?', "What's the capital of Peru?", 1],
+  ['How can I bake bread?', 'What is the best way to bake bread?', 1],
   ['Is Rome older than Athens?', 'Is Athens older than Rome?', 0],
   ['What does IT mean?', 'What does it mean?', 0],
   // Asks the same as the first question, because both are labelled equal to the same second text.
-  ['what is the capital of peru', 'Tell me the capital of Peru', 1],
+  ['what is the capital of peru', "What's the capital of Peru?", 1],
   // No label compares this question with the question whose response it is served.
   ['is Athens older than Rome', 'Who wrote Emma?', 0],
 ]
@@ -94,7 +104,7 @@ test('looks each question of a stream up among those before it', async () => {
   const of = (name: string) => cells(lines, 'stream.jsonl', name).at(-1)
   // Hits: both other wordings of Peru's capital, and the age of Athens, which equals a question without a label.
   expect(of('proved')).toBe('3 hits, 1 wrong (1)')
-  // The additional hit is the tire.
+  // The additional hit is the bread.
   expect(of('verified, balanced')).toBe('4 hits, 1 wrong (1)')
   // Hits: the age of Athens twice, IT, and Peru's capital in lower case.
   expect(of('plain cosine')).toBe('4 hits, 3 wrong (1)')
@@ -172,6 +182,7 @@ test.each([
   ['json.jsonl', '{"a":"x","b":"y","label":1}\n{"a":', ':2: each line must be a JSON object'],
   ['text.jsonl', '{"a":"x","b":3,"label":1}', ':1: a pair needs two texts'],
   ['field.jsonl', '\n{"a":"x","label":1}', ':2: a pair needs two texts'],
+  ['triple.jsonl', '{"q":"x","same":"y","kind":"z"}', ':1: a triple needs the texts q, same, different and kind'],
 ])('reports the error in %s', async (name, text, wanted) => {
   await expect(board({ [name]: text }, 'builtin')).rejects.toThrow(`${name}${wanted}`)
 })

@@ -42,6 +42,11 @@ export function CacheExplanationCard({ explanation, question }: { explanation: C
                   </Badge>
                 )}
               </p>
+              {row.objections.length > 0 && !isServable(row.proof) && (
+                <p className="text-xs text-muted">
+                  Most against it: {row.objections.map(({ number, effect }) => `${number} (${effect})`).join(', ')}.
+                </p>
+              )}
               {row.text === null ? (
                 <p className="text-xs text-muted">The text is not shown because the question belongs to another key.</p>
               ) : (

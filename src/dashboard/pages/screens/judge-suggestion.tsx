@@ -28,8 +28,8 @@ export function JudgeSuggestion({ project, settings }: { project: Project; setti
   })
   const saving = useUpdateSettings(project.id)
   if (!isEligible || !judge || !calibration) return null
-  const bounds = { threshold: Number(settings.semantic_threshold), floor: Number(settings.semantic_judge_floor) }
-  const pairs = estimateDailyPairs(calibration.histogram, bounds, project.created_at, Date.now() / 1_000)
+  const floor = Number(settings.semantic_judge_floor)
+  const pairs = estimateDailyPairs(calibration.histogram, floor, project.created_at, Date.now() / 1_000)
   const budget = Number(settings.semantic_judge_daily_usd)
   const learnSettings = { semantic_policy: 'judged', semantic_judge: 'learn', semantic_judge_model: judge.id }
   return (

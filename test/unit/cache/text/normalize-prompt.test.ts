@@ -9,10 +9,10 @@ import { processorMs } from '../../../harness/processor-time.ts'
 
 describe('normalizes prose', () => {
   test.each([
-    ["Hi, could you please tell me what's the capital of France?", 'what is capital of france'],
+    ["Hi, could you please tell me what's the capital of France?", 'what is the capital of france'],
     ['How can I reset my password?', 'how to reset my password'],
     ['What is five times 6?', 'what is 5 × 6'],
-    ['Explain recursion.', 'what is recursion'],
+    ['Could you explain recursion, please?', 'explain recursion'],
     ['Who is Bill?', 'who is Bill'],
     ['What is "a  b"?', 'what is "a  b"'],
   ])('%j to %j', (text, normalized) => {

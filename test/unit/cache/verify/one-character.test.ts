@@ -1,20 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { normalizePrompt } from '../../../../src/cache/text/normalize-prompt.ts'
-import { findVeto } from '../../../../src/cache/verify/verify.ts'
-
-/** The highest similarity of two different texts, at the most permissive risk. */
-const nearest = {
-  similarity: 0.9999,
-  threshold: 0.9,
-  risk: 'generous',
-  isSemantic: true,
-  smallestWordCosine: null,
-} as const
+import { verifyPair } from '../../../../src/cache/verify/verify.ts'
 
 function isServed(asked: string, cached: string): boolean {
   const [one, other] = [normalizePrompt(asked), normalizePrompt(cached)]
-  return one.normalized === other.normalized || findVeto(one, other, nearest) === null
+  if (one.normalized === other.normalized) return true
+  const { score, veto } = verifyPair(one, other, 'balanced')
+  return veto === null && score > 0.95
 }
 
 const name = fc.string({ unit: fc.constantFrom(...'abcdefghxyzABCXYZ_'), minLength: 2, maxLength: 7 })

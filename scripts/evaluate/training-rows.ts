@@ -1,0 +1,110 @@
+/** The rows from which the verifier learns: authors' triples, neighbours within a file, earlier pairs, and contrasts. */
+import { basename, join } from 'node:path'
+import { type NormalizedPrompt, normalizePrompt } from '../../src/cache/text/normalize-prompt.ts'
+import { isPlainQuestion } from '../../src/cache/verify/verify.ts'
+import { makeContrasts } from './contrasts.ts'
+import { authorOf, isBoardFile, OWN_PAIRS, pairFiles, readPairs, readTriples, type Triple } from './pairs.ts'
+
+/** Each training author is left out of one of so many cross-validation models. The model that is shipped has the next number. */
+export const FOLDS = 3
+const SHIPPED = 1 << FOLDS
+const EVERY_MODEL = 2 * SHIPPED - 1
+
+export interface TrainingRow {
+  readonly one: NormalizedPrompt
+  readonly other: NormalizedPrompt
+  readonly label: 0 | 1
+  readonly weight: number
+  /** A close pair is one of an author's triple: what operating points are measured on. */
+  readonly kind: 'close' | 'neighbour' | 'itself' | 'earlier' | 'contrast'
+  /** The file's name. */
+  readonly set: string
+  /** Bit k is set if model k is trained on the row. */
+  readonly trained: number
+}
+
+/**
+ * In triples the same question is often worded freely and the different one closely. What balances that has weight: `same` against `different`
+ * of a triple, each text against itself, and rewordings by template. Few questions can be turned round ("from A to B"), so that those count more.
+ */
+const weights = { close: 1, neighbour: 0.3, itself: 0.3, earlier: 2, contrast: [0.3, 0.6], order: 2 } as const
+/** The nearest texts of other triples that are taken as different. */
+const NEIGHBOURS = 3
+/** Earlier pairs that are not English questions. */
+const notEnglish = /^(?:languages|white-space)/
+
+/** Returns the rows in a fixed order; those of `without`, a file of earlier pairs, and of board authors are trained on by no model. */
+export function readTrainingRows(without?: string): TrainingRow[] {
+  const rows: TrainingRow[] = []
+  function add(a: string, b: string, row: Omit<TrainingRow, 'one' | 'other'>): void {
+    const [one, other] = [normalizePrompt(a), normalizePrompt(b)]
+    if (
+      !isPlainQuestion(one) ||
+      !isPlainQuestion(other) ||
+      (row.kind !== 'itself' && one.normalized === other.normalized)
+    )
+      return
+    rows.push({ one, other, ...row })
+  }
+  /** The models that are not trained on a text, and on what is made from it. */
+  const leftOut = new Map<string, number>()
+  const texts: string[] = []
+  const files = pairFiles(OWN_PAIRS)
+  const authors = [...new Set(files.filter(file => !isBoardFile(file)).map(authorOf))]
+  for (const file of files) {
+    const triples = [...readTriples(file)]
+    const isBoard = isBoardFile(file)
+    const fold = 1 << (authors.indexOf(authorOf(file)) % FOLDS)
+    const row = { set: basename(file), trained: isBoard ? 0 : EVERY_MODEL & ~fold }
+    for (const { q, same, different } of triples) {
+      add(q, same, { ...row, kind: 'close', label: 1, weight: weights.close })
+      add(q, different, { ...row, kind: 'close', label: 0, weight: weights.close })
+      add(same, different, { ...row, kind: 'close', label: 0, weight: weights.close })
+    }
+    if (isBoard) continue
+    for (const [text, neighbour] of findNeighbours(triples))
+      add(text, neighbour, { ...row, kind: 'neighbour', label: 0, weight: weights.neighbour })
+    for (const text of triples.flatMap(textsOf)) {
+      add(text, text, { ...row, kind: 'itself', label: 1, weight: weights.itself })
+      leftOut.set(text, (leftOut.get(text) ?? 0) | fold)
+      texts.push(text)
+    }
+  }
+  for (const { a, b, label, set } of readPairs(pairFiles(join(OWN_PAIRS, 'earlier')))) {
+    if (notEnglish.test(set)) continue
+    const isLeftOut = set === without
+    add(a, b, { kind: 'earlier', set, label, weight: weights.earlier, trained: isLeftOut ? 0 : EVERY_MODEL })
+    if (!isLeftOut) texts.push(a.trim(), b.trim())
+  }
+  // One text of a contrast is always the question that it was made from.
+  for (const { a, b, label, category } of makeContrasts(texts)) {
+    const trained = EVERY_MODEL & ~((leftOut.get(a) ?? 0) | (leftOut.get(b) ?? 0))
+    const weight = category === 'order' ? weights.order : weights.contrast[label]
+    add(a, b, { kind: 'contrast', set: category, label, weight, trained })
+  }
+  return rows
+}
+
+const textsOf = ({ q, same, different }: Triple) => [q.trim(), same.trim(), different.trim()]
+const wordsOf = (text: string) => new Set(text.toLowerCase().match(/[a-z0-9']{3,}/g))
+
+/** For two texts of each triple, returns the texts of other triples that share the rarest words with it; of equal ones, the first. */
+function* findNeighbours(triples: readonly Triple[]): Generator<readonly [text: string, neighbour: string]> {
+  const texts = triples.flatMap((triple, from) => textsOf(triple).map(text => ({ text, from, words: wordsOf(text) })))
+  const counts = new Map<string, number>()
+  for (const word of texts.flatMap(({ words }) => [...words])) counts.set(word, (counts.get(word) ?? 0) + 1)
+  for (const [from, { q, same }] of triples.entries()) {
+    for (const text of [q, same]) {
+      const words = wordsOf(text)
+      const scored = texts
+        .filter(other => other.from !== from)
+        .map(other => {
+          const shared = [...words.intersection(other.words)]
+          const sum = shared.reduce((all, word) => all + 1 / Math.log(1.5 + (counts.get(word) ?? 0)), 0)
+          return { text: other.text, score: sum / (1 + 0.05 * other.words.size) }
+        })
+        .sort((one, other) => other.score - one.score)
+      for (const neighbour of scored.slice(0, NEIGHBOURS)) yield [text, neighbour.text]
+    }
+  }
+}
