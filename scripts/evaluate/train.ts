@@ -71,11 +71,11 @@ function measure(rows: readonly TrainingRow[]) {
   const isVetoed = rows.map(({ one, other, label, kind }, at) => {
     const features = pairFeatures(one.normalized, other.normalized)
     if (at === 0) {
-      names = [...features.keys()]
+      names = features.names
       numbers = new Float32Array(rows.length * names.length)
     }
-    numbers.set([...features.values()], at * names.length)
-    const common = features.get('equal content, of the longer') ?? 0
+    numbers.set(features.values, at * names.length)
+    const common = features.get('equal content, of the longer')
     isOutOfReach.push(label === 1 && kind === 'close' && common < MIN_COMMON)
     if (at % 10_000 === 0) report(`${at} of ${rows.length} pairs measured`)
     return findBrokenLaw(one, other, features) !== null

@@ -103,7 +103,7 @@ export function selectCandidate(
 }
 
 /**
- * Evaluates a candidate. In order of precedence, a person's verdict or a negative review decides, then the rules, then the judge's verdict.
+ * Evaluates a candidate. In order of precedence, a person's verdict or a negative review decides, then the verifier, then the judge's verdict.
  * Without a verdict, a candidate must exceed the threshold.
  */
 function evaluateCandidate(

@@ -1,4 +1,4 @@
-/** Queues pairs of prompts for the judge: those that the rules left undecided, and a sample of semantic hits. */
+/** Queues pairs of prompts for the judge: those that the verifier left undecided, and a sample of semantic hits. */
 import { recordedEndUserOf } from '../../formats/end-user.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { callFunction } from '../../postgres/call.ts'

@@ -195,7 +195,7 @@ function describe(pair: QueuedPair, isSure: boolean) {
     asked_hash: pair.asked_hash,
     entry_hash: pair.cached_hash,
     until: pair.expires_at,
-    // Calibration uses only pairs that the rules left undecided, and sure verdicts.
+    // Calibration uses only pairs that the verifier left undecided, and sure verdicts.
     similarity: difference === null || !isSure ? null : pair.similarity,
     difference,
     source: pair.is_review ? 'review' : 'judge',

@@ -1,4 +1,4 @@
-/** Calls a model about a pair of prompts that the rules left undecided, within a time limit and the project's daily budget. */
+/** Calls a model about a pair of prompts that the verifier left undecided, within a time limit and the project's daily budget. */
 import { BackgroundWork } from '../../event-loop/background-work.ts'
 import { withTimeout } from '../../event-loop/timeouts.ts'
 import { sha256 } from '../../formats/json/canonical.ts'

@@ -1,13 +1,10 @@
 /** The numbers of a pair of questions, from which the trees decide: overlap, small words by class, what differs and where, order, form. */
-import { type Pair, type Sink, share } from './compared-pair.ts'
+import { Features, named, type Pair, share } from './compared-pair.ts'
 import { haveEqualIdentifiers, type Question, readQuestion } from './question-words.ts'
 import { measureRelations, measureRest } from './rest-features.ts'
 import { measureSlots } from './slot-features.ts'
 import { alignWords } from './word-alignment.ts'
 import { askedKinds, FIRST_YES_NO_KIND } from './word-classes.ts'
-
-/** A number's name, and the number. The names and their order are the same for every pair. */
-export type Features = ReadonlyMap<string, number>
 
 const inflections = ['s', 'd', 'ing', 'degree', 'other'] as const
 
@@ -18,27 +15,22 @@ export function pairFeatures(one: string, other: string, owner = ''): Features {
   const alignment = alignWords(...questions)
   const wordsAt = (side: 0 | 1) => alignment.rest[side].flatMap(at => questions[side].words[at] ?? [])
   const pair: Pair = { questions, alignment, rest: [wordsAt(0), wordsAt(1)] }
-  const features = new Map<string, number>()
-  for (const measure of [
-    measureOverlap,
-    measureText,
-    measureOrder,
-    measureRest,
-    measureRelations,
-    measureSlots,
-    measureCharacters,
-  ])
-    measure(pair, {
-      set: (name, value) => features.set(name, Number(value)),
-      both: (name, value, more) => {
-        features.set(`${name}, less`, Math.min(value, more))
-        features.set(`${name}, more`, Math.max(value, more))
-      },
-    })
+  const features = new Features()
+  for (const measure of measures) measure(pair, features)
   return features
 }
 
-function measureOverlap({ questions: [ours, theirs], alignment, rest }: Pair, { set, both }: Sink): void {
+const measures = [
+  measureOverlap,
+  measureText,
+  measureOrder,
+  measureRest,
+  measureRelations,
+  measureSlots,
+  measureCharacters,
+]
+
+function measureOverlap({ questions: [ours, theirs], alignment, rest }: Pair, features: Features): void {
   const { partner, isMoved } = alignment
   const counts = { content: 0, movedContent: 0, movedSmall: 0, freeCase: 0, case: 0 }
   const inflected = new Map(inflections.map(name => [name, 0]))
@@ -57,21 +49,27 @@ function measureOverlap({ questions: [ours, theirs], alignment, rest }: Pair, { 
     const name = inflectionOf(word.form, other.form)
     inflected.set(name, (inflected.get(name) ?? 0) + 1)
   }
-  set('in order', share(alignment.inOrder, Math.max(ours.words.length, theirs.words.length)))
-  set('equal content', counts.content)
-  set('equal content, of the longer', share(counts.content, Math.max(ours.content.length, theirs.content.length)))
-  set('equal content, of the shorter', share(counts.content, Math.min(ours.content.length, theirs.content.length)))
-  both('words', ours.words.length, theirs.words.length)
-  set('words, difference', Math.abs(ours.words.length - theirs.words.length))
-  both('content', ours.content.length, theirs.content.length)
+  features.set('in order', share(alignment.inOrder, Math.max(ours.words.length, theirs.words.length)))
+  features.set('equal content', counts.content)
+  features.set(
+    'equal content, of the longer',
+    share(counts.content, Math.max(ours.content.length, theirs.content.length)),
+  )
+  features.set(
+    'equal content, of the shorter',
+    share(counts.content, Math.min(ours.content.length, theirs.content.length)),
+  )
+  features.both('words', ours.words.length, theirs.words.length)
+  features.set('words, difference', Math.abs(ours.words.length - theirs.words.length))
+  features.both('content', ours.content.length, theirs.content.length)
   const [ourContent, theirContent] = rest.map(words => words.filter(word => word.isContent).length)
-  both('rest of content', ourContent ?? 0, theirContent ?? 0)
-  both('rest of small words', rest[0].length - (ourContent ?? 0), rest[1].length - (theirContent ?? 0))
-  set('moved content', counts.movedContent)
-  set('moved small words', counts.movedSmall)
-  set('letter case', counts.case)
-  set('letter case left out', counts.freeCase)
-  for (const [name, count] of inflected) set(`inflection ${name}`, count)
+  features.both('rest of content', ourContent ?? 0, theirContent ?? 0)
+  features.both('rest of small words', rest[0].length - (ourContent ?? 0), rest[1].length - (theirContent ?? 0))
+  features.set('moved content', counts.movedContent)
+  features.set('moved small words', counts.movedSmall)
+  features.set('letter case', counts.case)
+  features.set('letter case left out', counts.freeCase)
+  for (const [name, count] of inflected) features.set(`inflection ${name}`, count)
 }
 
 function inflectionOf(one: string, other: string): (typeof inflections)[number] {
@@ -82,28 +80,32 @@ function inflectionOf(one: string, other: string): (typeof inflections)[number] 
   return forms.includes('s') && forms.includes('plain') ? 's' : 'other'
 }
 
-function measureText({ questions: [ours, theirs] }: Pair, { set, both }: Sink): void {
-  set('sentences, difference', Math.abs(ours.sentencesBefore - theirs.sentencesBefore))
-  set('sentences', Math.max(ours.sentencesBefore, theirs.sentencesBefore))
-  both('unknown words', ours.unknownShare, theirs.unknownShare)
-  set('numbers differ', ours.numbers !== theirs.numbers)
-  set('has numbers', ours.numbers !== '' || theirs.numbers !== '')
-  set('negation differs', ours.isNegated !== theirs.isNegated)
-  set('identifiers differ', !haveEqualIdentifiers(ours, theirs))
-  set('asks for the same', ours.asked === theirs.asked)
-  both('asks for', ours.asked, theirs.asked)
-  for (const [at, [name]] of askedKinds.entries())
-    set(`one asks for ${name}`, (ours.asked === at) !== (theirs.asked === at))
+const askedNames = named(
+  'one asks for ',
+  askedKinds.map(([name]) => name),
+)
+
+function measureText({ questions: [ours, theirs] }: Pair, features: Features): void {
+  features.set('sentences, difference', Math.abs(ours.sentencesBefore - theirs.sentencesBefore))
+  features.set('sentences', Math.max(ours.sentencesBefore, theirs.sentencesBefore))
+  features.both('unknown words', ours.unknownShare, theirs.unknownShare)
+  features.set('numbers differ', ours.numbers !== theirs.numbers)
+  features.set('has numbers', ours.numbers !== '' || theirs.numbers !== '')
+  features.set('negation differs', ours.isNegated !== theirs.isNegated)
+  features.set('identifiers differ', !haveEqualIdentifiers(ours, theirs))
+  features.set('asks for the same', ours.asked === theirs.asked)
+  features.both('asks for', ours.asked, theirs.asked)
+  for (const [at, { name }] of askedNames.entries()) features.set(name, (ours.asked === at) !== (theirs.asked === at))
   const isYesNo = ({ asked }: Question) => asked >= FIRST_YES_NO_KIND
-  set('one asks for yes or no', isYesNo(ours) !== isYesNo(theirs))
+  features.set('one asks for yes or no', isYesNo(ours) !== isYesNo(theirs))
 }
 
-function measureOrder({ questions: [ours, theirs], alignment: { partner } }: Pair, { set }: Sink): void {
+function measureOrder({ questions: [ours, theirs], alignment: { partner } }: Pair, features: Features): void {
   const order = ours.content.map(i => partner[i] ?? -1).filter(j => j >= 0)
   let inversions = 0
   for (const [at, place] of order.entries()) inversions += order.slice(at + 1).filter(later => later < place).length
-  set('inversions', inversions)
-  set('inversions, share', share(inversions, (order.length * (order.length - 1)) / 2))
+  features.set('inversions', inversions)
+  features.set('inversions, share', share(inversions, (order.length * (order.length - 1)) / 2))
   const [a, b] = [ours.words, theirs.words]
   const shorter = Math.min(a.length, b.length)
   let start = 0
@@ -111,24 +113,15 @@ function measureOrder({ questions: [ours, theirs], alignment: { partner } }: Pai
   let end = 0
   while (end < shorter - start && a.at(-1 - end)?.text === b.at(-1 - end)?.text) end += 1
   const longer = Math.max(a.length, b.length)
-  set('equal end', end)
-  set('equal end, share', share(end, longer))
-  const basePairs = ({ words, content }: Question) =>
-    new Set(content.slice(1).map((at, k) => `${words[content[k] ?? 0]?.base} ${words[at]?.base}`))
-  const [one, other] = [basePairs(ours), basePairs(theirs)]
-  set('equal neighbours', share(one.intersection(other).size, Math.max(one.size, other.size)))
+  features.set('equal end', end)
+  features.set('equal end, share', share(end, longer))
+  const [one, other] = [ours.neighbours, theirs.neighbours]
+  features.set('equal neighbours', share(one.intersection(other).size, Math.max(one.size, other.size)))
 }
 
-function measureCharacters({ questions }: Pair, { set, both }: Sink): void {
-  const [one, other] = questions.map(({ words }) => trigramsOf(` ${words.map(({ text }) => text).join(' ')} `)) as [
-    Set<string>,
-    Set<string>,
-  ]
+function measureCharacters({ questions }: Pair, features: Features): void {
+  const [one, other] = [questions[0].letters, questions[1].letters]
   const common = one.intersection(other).size
-  set('equal letters', share(common, one.size + other.size - common))
-  both('equal letters, of one', share(common, one.size), share(common, other.size))
-}
-
-function trigramsOf(text: string): Set<string> {
-  return new Set(Array.from({ length: Math.max(0, text.length - 2) }, (_, at) => text.slice(at, at + 3)))
+  features.set('equal letters', share(common, one.size + other.size - common))
+  features.both('equal letters, of one', share(common, one.size), share(common, other.size))
 }

@@ -30,6 +30,12 @@ export interface Question {
   readonly words: readonly QuestionWord[]
   /** The positions of the content words. */
   readonly content: readonly number[]
+  /** For each word, the classes of the small words between it and the content word before it. */
+  readonly slots: readonly ReadonlySet<WordClass>[]
+  /** The base forms of each content word and the next one. */
+  readonly neighbours: ReadonlySet<string>
+  /** Three letters each. */
+  readonly letters: ReadonlySet<string>
   /** The numbers, sorted. */
   readonly numbers: string
   /** The words with digits or signs inside, such as "B12" and "C++", and single letters, sorted. */
@@ -95,6 +101,9 @@ function parseWords(text: string): Question {
   return {
     words,
     content,
+    slots: words.map((_, at) => smallWordsBefore(words, at)),
+    neighbours: new Set(content.slice(1).map((at, k) => `${words[content[k] ?? 0]?.base} ${words[at]?.base}`)),
+    letters: new Set(Array.from({ length: read.length - 2 }, (_, at) => read.slice(at, at + 3))),
     numbers: words
       .filter(({ kind }) => kind === 'number')
       .map(word => word.text)
@@ -108,6 +117,15 @@ function parseWords(text: string): Question {
     isCaseless,
     unknownShare: unknown.length / Math.max(1, content.length),
   }
+}
+
+function smallWordsBefore(words: readonly QuestionWord[], at: number): ReadonlySet<WordClass> {
+  const found = new Set<WordClass>()
+  for (let before = at - 1; words[before]?.isContent === false; before -= 1) {
+    const { wordClass } = words[before] ?? {}
+    if (wordClass) found.add(wordClass)
+  }
+  return found
 }
 
 /** Splits a number from its unit, and a contraction: "what's" is "what is", "Anna's" has an owner. */

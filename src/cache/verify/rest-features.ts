@@ -1,7 +1,8 @@
 /** The numbers of what has no counterpart in a pair of questions: by class, word, part of speech and place, and how its words are related. */
+import { LRUCache } from 'lru-cache'
 import { canonicalSynonymOf } from '../text/canonical-synonym.ts'
 import { findWordRelation, type WordRelation } from '../text/lexicon.ts'
-import { type Pair, type Sink, sum } from './compared-pair.ts'
+import { type Features, named, type Pair, sum } from './compared-pair.ts'
 import type { Question, QuestionWord, WordKind } from './question-words.ts'
 import { type Alignment, spellingLikeness } from './word-alignment.ts'
 import { tellingWords, wordClasses } from './word-classes.ts'
@@ -12,32 +13,35 @@ const relations = ['synonym', 'opposite', 'relative', 'kind', 'neighbour', 'none
 const zones = ['before', 'among', 'after'] as const
 
 /** Counts what has no counterpart: by class, word, part of speech and place. */
-export function measureRest({ questions, alignment, rest }: Pair, { set, both }: Sink): void {
-  const count = (side: 0 | 1, isCounted: (word: QuestionWord) => boolean) => rest[side].filter(isCounted).length
+export function measureRest({ questions, alignment, rest }: Pair, features: Features): void {
   const counts = [tally(rest[0]), tally(rest[1])] as const
-  for (const name of wordClasses) both(`class ${name}`, counts[0].get(name) ?? 0, counts[1].get(name) ?? 0)
+  for (const { key, name } of classNames) features.both(name, counts[0].get(key) ?? 0, counts[1].get(key) ?? 0)
   const telling = new Set([...rest[0], ...rest[1]].flatMap(({ text, base }) => [text, base]))
-  for (const word of tellingWords) set(`word ${word}`, telling.has(word))
-  for (const kind of kinds) both(`kind ${kind}`, counts[0].get(`kind ${kind}`) ?? 0, counts[1].get(`kind ${kind}`) ?? 0)
+  for (const { key, name } of tellingNames) features.set(name, telling.has(key))
+  for (const { name } of kindNames) features.both(name, counts[0].get(name) ?? 0, counts[1].get(name) ?? 0)
   const senses = rest.map(words => words.filter(word => word.isContent).map(word => word.senses)) as [
     number[],
     number[],
   ]
-  both('senses of the rest, least', Math.min(99, ...senses[0]), Math.min(99, ...senses[1]))
-  both('senses of the rest, all', sum(senses[0].map(Math.log1p)), sum(senses[1].map(Math.log1p)))
-  set('signs', count(0, ({ kind }) => kind === 'sign') + count(1, ({ kind }) => kind === 'sign'))
-  both(
-    'capitals',
-    count(0, word => word.isContent && word.isCapital),
-    count(1, word => word.isContent && word.isCapital),
-  )
-  const places = ([0, 1] as const).map(side => zonesOf(questions[side], side, alignment))
-  for (const zone of zones) {
-    const inZone = (side: 0 | 1, isContent: boolean) =>
-      rest[side].filter((word, at) => word.isContent === isContent && places[side]?.[at] === zone).length
-    both(`content ${zone}`, inZone(0, true), inZone(1, true))
-    both(`small words ${zone}`, inZone(0, false), inZone(1, false))
+  features.both('senses of the rest, least', Math.min(99, ...senses[0]), Math.min(99, ...senses[1]))
+  features.both('senses of the rest, all', sum(senses[0].map(Math.log1p)), sum(senses[1].map(Math.log1p)))
+  const ofKind = (kind: string) => (counts[0].get(kind) ?? 0) + (counts[1].get(kind) ?? 0)
+  features.set('signs', ofKind('kind sign'))
+  features.both('capitals', countCapitals(rest[0]), countCapitals(rest[1]))
+  const places = [countByZone(questions[0], 0, alignment), countByZone(questions[1], 1, alignment)] as const
+  for (const [at, { content, small }] of zoneNames.entries()) {
+    features.both(content, places[0][2 * at] ?? 0, places[1][2 * at] ?? 0)
+    features.both(small, places[0][2 * at + 1] ?? 0, places[1][2 * at + 1] ?? 0)
   }
+}
+
+const classNames = named('class ', wordClasses)
+const tellingNames = named('word ', tellingWords)
+const kindNames = named('kind ', kinds)
+const zoneNames = zones.map(zone => ({ content: `content ${zone}`, small: `small words ${zone}` }))
+
+function countCapitals(words: readonly QuestionWord[]): number {
+  return words.filter(word => word.isContent && word.isCapital).length
 }
 
 function tally(words: readonly QuestionWord[]): ReadonlyMap<string, number> {
@@ -49,11 +53,17 @@ function tally(words: readonly QuestionWord[]): ReadonlyMap<string, number> {
   return counts
 }
 
-function zonesOf(question: Question, side: 0 | 1, { partner, rest }: Alignment): (typeof zones)[number][] {
-  const paired = new Set(side === 0 ? [...partner.keys()].filter(i => partner[i] !== -1) : partner)
-  const anchored = question.content.filter(at => paired.has(at))
+/** Returns for each zone the content words and the small words of the rest. */
+function countByZone({ words, content }: Question, side: 0 | 1, { rest }: Alignment): readonly number[] {
+  const unpaired = new Set(rest[side])
+  const anchored = content.filter(at => !unpaired.has(at))
   const [first = Number.POSITIVE_INFINITY, last = -1] = [anchored[0], anchored.at(-1)]
-  return rest[side].map(at => (at < first ? 'before' : at > last ? 'after' : 'among'))
+  const counts = zones.flatMap(() => [0, 0])
+  for (const at of rest[side]) {
+    const place = 2 * (at < first ? 0 : at > last ? 2 : 1) + (words[at]?.isContent === true ? 0 : 1)
+    counts[place] = (counts[place] ?? 0) + 1
+  }
+  return counts
 }
 
 interface Substitution {
@@ -70,7 +80,7 @@ const TYPO_LIKENESS = 0.7
 const MIN_TYPO_LETTERS = 4
 
 /** Pairs the content words of the rests by how they are related, and counts the relations. */
-export function measureRelations({ questions: [ours, theirs], rest }: Pair, { set, both }: Sink): void {
+export function measureRelations({ questions: [ours, theirs], rest }: Pair, features: Features): void {
   const [a, b] = rest.map(words => words.filter(word => word.isContent)) as [QuestionWord[], QuestionWord[]]
   const counts = new Map<string, number>(relations.map(name => [name, 0]))
   const found = pairRest(a, b, [ours.words.length, theirs.words.length])
@@ -84,20 +94,30 @@ export function measureRelations({ questions: [ours, theirs], rest }: Pair, { se
     if (relation === null || relation === 'neighbour') leastLikeness = Math.min(leastLikeness, likeness)
     if (ourWord.isKnown !== theirWord.isKnown && likeness >= NEAR_SPELLING) respelled += 1
   }
-  for (const [name, count] of counts) set(`pairs ${name}`, count)
+  for (const [name, count] of counts) features.set(`pairs ${name}`, count)
   const synonyms = ([one, other]: readonly QuestionWord[][]) =>
     (one ?? []).filter(word =>
       (other ?? []).some(each => canonicalSynonymOf(word.base) === canonicalSynonymOf(each.base)),
     ).length
-  set('equal synonyms', synonyms([a, b]))
-  set('opposites', a.filter(word => b.some(each => findRelation(word, each) === 'opposite')).length)
-  set('least likeness', leastLikeness)
-  set('respelled', respelled)
-  both('without a pair', a.length - found.length, b.length - found.length)
+  features.set('equal synonyms', synonyms([a, b]))
+  features.set('opposites', a.filter(word => b.some(each => findRelation(word, each) === 'opposite')).length)
+  features.set('least likeness', leastLikeness)
+  features.set('respelled', respelled)
+  features.both('without a pair', a.length - found.length, b.length - found.length)
 }
 
+/** Relations of recently compared words. The same words are compared again and again. */
+const knownRelations = new LRUCache<string, { relation: WordRelation }>({ max: 8_192 })
+
 function findRelation(one: QuestionWord, other: QuestionWord): WordRelation {
-  return one.kind === 'number' || other.kind === 'number' ? null : findWordRelation(one.base, other.base)
+  if (one.kind === 'number' || other.kind === 'number') return null
+  const name = one.base < other.base ? `${one.base} ${other.base}` : `${other.base} ${one.base}`
+  let known = knownRelations.get(name)
+  if (known === undefined) {
+    known = { relation: findWordRelation(one.base, other.base) }
+    knownRelations.set(name, known)
+  }
+  return known.relation
 }
 
 function pairRest(

@@ -1,15 +1,16 @@
 /** The numbers of the small words before the words that have a counterpart. */
-import type { Pair, Sink } from './compared-pair.ts'
-import type { Question } from './question-words.ts'
+import { type Features, named, type Pair } from './compared-pair.ts'
 import { type WordClass, wordClasses } from './word-classes.ts'
 
 const articles: readonly WordClass[] = ['a', 'the', 'my', 'your', 'their']
 const prepositions: readonly WordClass[] = ['in', 'to', 'from', 'of', 'for', 'with', 'by', 'about', 'between', 'before']
 
+const slotNames = named('before a word: ', wordClasses)
+
 /** Compares the small words before content words that have a counterpart: article and owner, preposition, any class. */
 export function measureSlots(
   { questions: [ours, theirs], alignment: { partner, isMoved } }: Pair,
-  { set }: Sink,
+  features: Features,
 ): void {
   const byClass = new Map<WordClass, number>()
   const counts = {
@@ -26,7 +27,8 @@ export function measureSlots(
   for (const i of ours.content) {
     const j = partner[i] ?? -1
     if (j < 0) continue
-    const [one, other] = [smallWordsBefore(ours, i), smallWordsBefore(theirs, j)]
+    const [one, other] = [ours.slots[i], theirs.slots[j]]
+    if (!one || !other) continue
     const changed = one.symmetricDifference(other)
     for (const name of changed) byClass.set(name, (byClass.get(name) ?? 0) + 1)
     const [article, otherArticle] = [one, other]
@@ -40,21 +42,12 @@ export function measureSlots(
     else if (ourAdded || theirAdded) counts['preposition left out'] += 1
     if (isMoved[i] === 1) counts[changed.size === 0 ? 'moved with its words' : 'moved without its words'] += 1
   }
-  for (const [name, count] of Object.entries(counts)) set(name, count)
-  for (const name of wordClasses) set(`before a word: ${name}`, byClass.get(name) ?? 0)
+  for (const [name, count] of Object.entries(counts)) features.set(name, count)
+  for (const { key, name } of slotNames) features.set(name, byClass.get(key) ?? 0)
 }
 
 function nameArticleChange(one: number, other: number) {
   if (one === -1) return other <= 1 ? 'article left out' : 'owner left out'
   if (other <= 1) return 'a for the'
   return one <= 1 ? 'owner for an article' : 'another owner'
-}
-
-function smallWordsBefore({ words }: Question, at: number): Set<WordClass> {
-  const found = new Set<WordClass>()
-  for (let before = at - 1; before >= 0 && words[before]?.isContent === false; before -= 1) {
-    const { wordClass } = words[before] ?? {}
-    if (wordClass) found.add(wordClass)
-  }
-  return found
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
-import type { Features } from './pair-features.ts'
+import type { Features } from './compared-pair.ts'
 
 /** One tree. Its inner nodes are numbered from 0; a negative child -1 - k is leaf k. */
 export interface Tree {
@@ -26,7 +26,20 @@ export interface Model {
   readonly points: Readonly<Record<'careful' | 'balanced' | 'generous', number>>
 }
 
+/** The trees in one run of memory. A child below 0 is leaf -1 - child. */
+interface CompiledTrees {
+  readonly roots: readonly number[]
+  /** The position of a node's number among a pair's numbers. */
+  readonly column: Uint16Array
+  readonly threshold: Float64Array
+  readonly left: Int32Array
+  readonly right: Int32Array
+  readonly mean: Float64Array
+  readonly leaf: Float64Array
+}
+
 let loaded: { model: Model; hash: string } | undefined
+let compiled: CompiledTrees | undefined
 
 function load(): { model: Model; hash: string } {
   const packed = readFileSync(new URL('./model.json.br', import.meta.url))
@@ -41,44 +54,60 @@ export const readModel = (): Model => (loaded ?? load()).model
 /** Identifies the model. Matches of another model are not reused. */
 export const readModelHash = (): string => (loaded ?? load()).hash
 
+function compile(names: readonly string[]): CompiledTrees {
+  const { features, trees } = readModel()
+  const columns = features.map(name => names.indexOf(name))
+  if (columns.includes(-1)) throw new Error('the model uses a number that pairs do not have; train it again')
+  const roots: number[] = []
+  let [nodes, leaves] = [0, 0]
+  const all = trees.map(tree => {
+    const [node, leaf] = [nodes, leaves]
+    roots.push(node)
+    nodes += tree.feature.length
+    leaves += tree.leaf.length
+    return { tree, child: (at: number) => (at < 0 ? at - leaf : at + node) }
+  })
+  compiled = {
+    roots,
+    column: Uint16Array.from(all.flatMap(({ tree }) => tree.feature.map(at => columns[at] ?? 0))),
+    threshold: Float64Array.from(all.flatMap(({ tree }) => tree.threshold)),
+    left: Int32Array.from(all.flatMap(({ tree, child }) => tree.left.map(child))),
+    right: Int32Array.from(all.flatMap(({ tree, child }) => tree.right.map(child))),
+    mean: Float64Array.from(all.flatMap(({ tree }) => tree.mean)),
+    leaf: Float64Array.from(all.flatMap(({ tree }) => tree.leaf)),
+  }
+  return compiled
+}
+
 /** Returns the log odds that the pair asks the same. */
 export function scoreFeatures(features: Features): number {
-  const model = readModel()
-  const values = valuesOf(model, features)
-  return model.trees.reduce((sum, tree) => sum + (tree.leaf[-1 - walk(tree, values)] ?? 0), 0)
+  const { roots, column, threshold, left, right, leaf } = compiled ?? compile(features.names)
+  const { values } = features
+  let sum = 0
+  for (let node of roots) {
+    while (node >= 0)
+      node = ((values[column[node] ?? 0] ?? 0) <= (threshold[node] ?? 0) ? left[node] : right[node]) ?? -1
+    sum += leaf[-1 - node] ?? 0
+  }
+  return sum
 }
 
 /** Returns the numbers that spoke most against the pair, the strongest first, with what each took from the log odds. */
 export function findStrongest(features: Features, count: number): readonly (readonly [name: string, effect: number])[] {
-  const model = readModel()
-  const values = valuesOf(model, features)
+  const { roots, column, threshold, left, right, mean, leaf } = compiled ?? compile(features.names)
+  const { names, values } = features
   const effects = new Map<string, number>()
-  for (const tree of model.trees) {
-    walk(tree, values, (node, child) => {
-      const after = child < 0 ? (tree.leaf[-1 - child] ?? 0) : (tree.mean[child] ?? 0)
-      const name = model.features[tree.feature[node] ?? 0] ?? ''
-      effects.set(name, (effects.get(name) ?? 0) + after - (tree.mean[node] ?? 0))
-    })
-  }
+  for (let node of roots)
+    while (node >= 0) {
+      const at = column[node] ?? 0
+      const child = ((values[at] ?? 0) <= (threshold[node] ?? 0) ? left[node] : right[node]) ?? -1
+      const after = child < 0 ? (leaf[-1 - child] ?? 0) : (mean[child] ?? 0)
+      const name = names[at] ?? ''
+      effects.set(name, (effects.get(name) ?? 0) + after - (mean[node] ?? 0))
+      node = child
+    }
   return [...effects]
     .filter(([, effect]) => effect < 0)
     .sort(([, one], [, other]) => one - other)
     .slice(0, count)
-}
-
-function valuesOf(model: Model, features: Features): readonly number[] {
-  // The trees were fitted to single precision.
-  return model.features.map(name => Math.fround(features.get(name) ?? 0))
-}
-
-/** Walks from the root to a leaf, and returns it as a negative child. */
-function walk(tree: Tree, values: readonly number[], step?: (node: number, child: number) => void): number {
-  let node = 0
-  while (node >= 0) {
-    const goesLeft = (values[tree.feature[node] ?? 0] ?? 0) <= (tree.threshold[node] ?? 0)
-    const child = (goesLeft ? tree.left[node] : tree.right[node]) ?? -1
-    step?.(node, child)
-    node = child
-  }
-  return node
 }

@@ -1,7 +1,8 @@
 /** Decides whether two questions ask the same: plain questions only, four laws, and for everything else the learned verifier. */
 import type { NormalizedPrompt } from '../text/normalize-prompt.ts'
-import { type Features, pairFeatures } from './pair-features.ts'
-import { haveEqualIdentifiers, type Question, readQuestion } from './question-words.ts'
+import type { Features } from './compared-pair.ts'
+import { pairFeatures } from './pair-features.ts'
+import { haveEqualIdentifiers, readQuestion } from './question-words.ts'
 import { findStrongest, readModel, scoreFeatures } from './trees.ts'
 
 /** A project's operating point of the verifier. */
@@ -14,7 +15,7 @@ export type Law = 'number' | 'identifier' | 'negation' | 'opposite'
 export type MatchVeto = 'prose' | Law
 
 export interface PairVerdict {
-  /** From 0 to 1. At the operating point of the project's risk it is 0.95, the default threshold. */
+  /** From 0 to 1; 0 with a veto other than `opposite`. At the operating point of the project's risk it is 0.95, the default threshold. */
   readonly score: number
   readonly veto: MatchVeto | null
 }
@@ -40,9 +41,11 @@ export function isPlainQuestion({ isProse, normalized, owner }: NormalizedPrompt
 /** Compares two prompts. Symmetric. */
 export function verifyPair(asked: NormalizedPrompt, cached: NormalizedPrompt, risk: SemanticRisk): PairVerdict {
   if (!isPlainQuestion(asked) || !isPlainQuestion(cached)) return { score: 0, veto: 'prose' }
+  const veto = findPlainLaw(asked, cached)
+  if (veto !== null) return { score: 0, veto }
   const features = featuresOf(asked, cached)
   const logOdds = scoreFeatures(features) - readModel().points[risk] + POINT_LOG_ODDS
-  return { score: 1 / (1 + Math.exp(-logOdds)), veto: findBrokenLaw(asked, cached, features) }
+  return { score: 1 / (1 + Math.exp(-logOdds)), veto: findOpposite(features) }
 }
 
 /** Returns the numbers that spoke most against the pair. */
@@ -56,12 +59,17 @@ function featuresOf(asked: NormalizedPrompt, cached: NormalizedPrompt): Features
 
 /** Returns the law that forbids to serve the pair, whatever its score. */
 export function findBrokenLaw(asked: NormalizedPrompt, cached: NormalizedPrompt, features: Features): Law | null {
-  const [ours, theirs] = [asked, cached].map(({ normalized }) => readQuestion(normalized, asked.owner)) as [
-    Question,
-    Question,
-  ]
+  return findPlainLaw(asked, cached) ?? findOpposite(features)
+}
+
+/** Returns the broken law that needs no comparison of the words. */
+function findPlainLaw({ normalized, owner }: NormalizedPrompt, cached: NormalizedPrompt): Law | null {
+  const [ours, theirs] = [readQuestion(normalized, owner), readQuestion(cached.normalized, owner)]
   if (ours.numbers !== theirs.numbers) return 'number'
   if (!haveEqualIdentifiers(ours, theirs)) return 'identifier'
-  if (ours.isNegated !== theirs.isNegated) return 'negation'
-  return (features.get('opposites') ?? 0) > 0 ? 'opposite' : null
+  return ours.isNegated === theirs.isNegated ? null : 'negation'
+}
+
+function findOpposite(features: Features): Law | null {
+  return features.get('opposites') > 0 ? 'opposite' : null
 }
