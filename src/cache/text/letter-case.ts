@@ -8,6 +8,7 @@ import {
   isProgramName,
   isTwoWordName,
   isUnambiguousName,
+  lemmasOf,
   usualSpellingOf,
 } from './lexicon.ts'
 import type { Token } from './tokenize.ts'
@@ -186,8 +187,18 @@ const innerCapital = /^(?:[A-Z][a-z]+[A-Z][a-z]+|[a-z]{1,2}[A-Z][a-z]+|[A-Z][a-z
 function isSymbol(sentence: readonly Token[], at: number): boolean {
   if (sentence[at]?.key !== 'I') return false
   const [before, next] = [sentence[at - 1]?.key.toLowerCase() ?? '', sentence[at + 1]]
+  // An "I" between a helping verb and a verb is the asker: "how do I sort an array".
+  if (beforeAsker.test(before) && next?.kind === 'word' && next.key !== 'be' && isVerb(next.key.toLowerCase()))
+    return false
   const ends = next === undefined || next.kind === 'mark' || next.kind === 'operator'
   const isValue = next?.key === 'be' && sentence[at + 2]?.kind === 'number'
   if (isValue || sentence.some(({ key }) => besideSymbol.has(key.toLowerCase()))) return true
   return beforeSymbol.has(before) || (ends && !auxiliaries.has(before))
+}
+
+/** Helping verbs that stand before "I", unlike "does". */
+const beforeAsker = /^(?:do|did|can|could|should|would|will|must|may|might|shall)$/
+
+function isVerb(word: string): boolean {
+  return lemmasOf(word).some(({ kind, form }) => kind === 'v' && form === 'plain')
 }

@@ -14,6 +14,7 @@ describe('normalizes prose', () => {
     ['What is five times 6?', 'what is 5 × 6'],
     ['Could you explain recursion, please?', 'explain recursion'],
     ['Who is Bill?', 'who is Bill'],
+    ['How do I sort an array in Python?', 'how to sort an array in Python'],
     ['What is "a  b"?', 'what is "a  b"'],
   ])('%j to %j', (text, normalized) => {
     expect(normalizePrompt(text).normalized).toBe(normalized)
