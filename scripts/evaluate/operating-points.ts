@@ -9,7 +9,7 @@ export interface ScoredPair {
 }
 
 /** The largest share of the authors' different pairs, half of which differ in a word or two, that may be served, by risk. */
-export const bounds = { careful: 0.001, balanced: 0.0035, generous: 0.01 } as const
+export const bounds = { careful: 0.001, balanced: 0.0025, generous: 0.01 } as const
 
 export interface CurvePoint {
   readonly logOdds: number

@@ -41,8 +41,8 @@ from (values
     ]),
     ('semantic_risk', 'choice', 'balanced', null, null, '{careful,balanced,generous}', 'Semantic cache', 'Verifier', 'How sure the verifier must be that two questions ask the same.', array[
         'Careful: Fewer hits, hardly any of them wrong.',
-        'Balanced: About twice as many hits.',
-        'Generous: About three times as many hits, of which more are wrong.'
+        'Balanced: About a quarter more hits.',
+        'Generous: About twice as many hits, of which more are wrong.'
     ]),
     ('semantic_threshold', 'number', '0.95', 0, 1, array['a number'], 'Semantic cache', 'Similarity threshold', 'Minimum score of a match by the verifier, or its cosine where similarity alone decides, from 0 to 1. Pairs that a person or the judge has confirmed may be below it.', '{}'),
     ('semantic_contexts', 'contexts', '{}', 0, 100, array['up to 100 hashes of contexts with commas between them, each as hash=question or hash=wording, or nothing'], 'Semantic cache', 'Corrected contexts', 'Instructions, by their hash, after which the wording of a question does not matter (hash=question) or matters (hash=wording), whatever the cache recognizes. Cache explanations show the hash.', '{}'),

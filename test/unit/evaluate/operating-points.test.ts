@@ -11,10 +11,10 @@ function pairs(different: readonly number[], isVetoed = false): ScoredPair[] {
 }
 
 test('chooses the lowest log odds at which at most so many of the different pairs are served', () => {
-  // 4, 14 and 40 of 4,000.
+  // 4, 10 and 40 of 4,000.
   const different = Array.from({ length: 60 }, (_, at) => 150.5 - 2 * at)
   const curve = curveOf(pairs(different))
-  expect(choosePoints(curve)).toEqual({ careful: 143, balanced: 123, generous: 71 })
+  expect(choosePoints(curve)).toEqual({ careful: 143, balanced: 131, generous: 71 })
   expect(curve.find(({ logOdds }) => logOdds === 143)).toEqual({
     logOdds: 143,
     same: 58 / 200,
