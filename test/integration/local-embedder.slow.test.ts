@@ -47,7 +47,7 @@ describeOnce('a local embedder', backend => {
     const spaces = await proxy.query<{ model: string; dimensions: number }>(
       `select model, dimensions from embedding_spaces join cache_prompts on space_id = embedding_spaces.id`,
     )
-    expect(spaces).toEqual([{ model: expect.stringMatching(/^local-[0-9a-f]{16}-9-gist-\d+$/), dimensions: 9 }])
+    expect(spaces).toEqual([{ model: expect.stringMatching(/^local-[0-9a-f]{16}-9-normalized$/), dimensions: 9 }])
   })
 
   test('serves requests that it cannot embed', async () => {

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { parseNumberWord } from '../text/calculation.ts'
 import { canBeProperNoun, countSenses, isEnglishWord, lemmasOf } from '../text/lexicon.ts'
 import { wordMap } from '../text/words.ts'
+import { toAmerican } from './american-spelling.ts'
 import { askedKinds, beforeContractedIs, classOf, contractedWords, expansions, type WordClass } from './word-classes.ts'
 
 /** The part of speech of a content word; `name` for a word that the lexicon does not have. */
@@ -151,7 +152,8 @@ function classify(
   { isFirst, isCaseless }: { isFirst: boolean; isCaseless: boolean },
 ): QuestionWord {
   const figure = word === 'one' ? undefined : parseNumberWord(word)
-  const text = ranks.get(word) ?? (figure === undefined ? word.replace(/(?<=\d),(?=\d{3})/g, '') : String(figure))
+  const spelled = /^\p{L}+$/u.test(word) ? toAmerican(word) : word.replace(/(?<=\d),(?=\d{3})/g, '')
+  const text = ranks.get(word) ?? (figure === undefined ? spelled : String(figure))
   const wordClass = classOf(text)
   const isNumber = /\d/.test(text)
   const isContent = wordClass === undefined && /[\p{L}\p{N}]/u.test(text)

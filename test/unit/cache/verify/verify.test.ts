@@ -21,6 +21,8 @@ describe('serves other forms of one question', () => {
     ['How do I boil an egg?', 'What is the best way to boil an egg?'],
     ['How do I sort an array in Python?', "What's the best way to sort an array in Python?"],
     ['How do I cancel my subscription?', 'I want to cancel my subscription, how?'],
+    ['How do I choose the colour of a wall?', 'How do I choose the color of a wall?'],
+    ['How do I organise my phone contacts?', 'How can I organize my phone contacts?'],
     ['best time to visit Japan', 'What is the best time to visit Japan?'],
     ['How do I lower my blood pressure?', 'What is the best way to lower my blood pressure?'],
     ['difference between jam and jelly', 'What is the difference between jelly and jam?'],
