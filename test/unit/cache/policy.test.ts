@@ -138,6 +138,11 @@ describe('one candidate', () => {
   })
 })
 
+test('serves no pair that breaks a law, whatever its score', () => {
+  const row = { ...candidate(UNVERIFIED, 0.99), cosine: 0.99, veto: 'opposite' } as const
+  expect(selectCandidate(query(null), [row], 'verified')).toMatchObject({ missReason: 'unverified:opposite' })
+})
+
 test('prefers a less similar candidate that may be served to a more similar one that may not', () => {
   const found = scoreRows(query(), [candidate(VERIFIED, 0.96), candidate(UNVERIFIED, 0.99)], 'judged')
   expect(selectCandidate(query(), found, 'judged')).toMatchObject({ reason: 'verified', row: { prompt: VERIFIED } })

@@ -74,6 +74,8 @@ describe('compares plain questions only', () => {
     ['Translate how are you to French', false],
     ['I am ill. I am sad. What do I do?', false],
     ['Count the words. It is late', false],
+    ['Improve it. What is your name?', false],
+    ['How do I knit?\nHow do I sew?', false],
     [`What is ${'very '.repeat(50)}large?`, false],
   ])('%j: %s', (text, isPlain) => {
     expect(isPlainQuestion(normalizePrompt(text))).toBe(isPlain)
