@@ -19,6 +19,7 @@ const read = (file: string) => readFileSync(ROOT + file, 'utf8')
 /** Collections without removal. Each is as large as the number of things named here, which clients cannot increase. */
 const AS_MANY_AS: Record<string, string> = {
   'admission/rate-limiter.ts batchers': 'shards of Redis',
+  'cache/verify/compared-pair.ts positions': 'numbers of a pair of questions',
   'event-loop/worker-pool.ts #jobCounts': 'kinds of jobs',
   'formats/tokens/encodings.ts loaded': 'vocabularies',
   'postgres/call.ts functionCalls': 'functions of the database',
