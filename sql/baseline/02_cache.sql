@@ -8,7 +8,6 @@ create table embedding_spaces (
     precision text not null default 'half'
         check (precision = 'half'),
     created_at timestamptz not null default now(),
-    has_lists boolean not null default false,
     unique (model, dimensions, precision)
 );
 
@@ -18,7 +17,6 @@ comment on column embedding_spaces.model is 'The embedder''s model name.';
 comment on column embedding_spaces.dimensions is 'Length of each vector.';
 comment on column embedding_spaces.precision is 'How components are stored: half (16 bit).';
 comment on column embedding_spaces.created_at is 'When a proxy first used the space.';
-comment on column embedding_spaces.has_lists is 'Whether large groups get lists; without, every prompt of a group is compared.';
 
 create table cache_versions (
     id bigint generated always as identity primary key,
@@ -119,7 +117,6 @@ create table cache_prompts (
     prompt text not null,
     space_id integer,
     embedding halfvec,
-    in_lists boolean not null default false,
     created_at timestamptz not null,
     expires_at timestamptz not null,
     group_key bigint not null generated always as (hashtextextended(encode(context_hash, 'hex'), project_id)) stored,
@@ -132,7 +129,8 @@ create table cache_prompts (
 
 alter table cache_prompts alter column embedding set storage plain;
 
-create index cache_prompts_compared_idx on cache_prompts (group_key, space_id) where not in_lists and space_id is not null;
+-- Statements that do not name the condition cannot use the index: planned for an empty table, they would prefer it to the right one.
+create index cache_prompts_newest_idx on cache_prompts (group_key, space_id, created_at) where embedding is not null;
 create index cache_prompts_name_key_idx on cache_prompts (name_key);
 create index cache_prompts_word1_idx on cache_prompts (word1, word2) where word1 is not null;
 create index cache_prompts_word2_idx on cache_prompts (word2, word3) where word2 is not null;
@@ -146,7 +144,6 @@ comment on column cache_prompts.normalized_hash is 'SHA-256 of the normalized te
 comment on column cache_prompts.prompt is 'The text as it was sent, for guards to compare with the new question; sealed as the response is.';
 comment on column cache_prompts.space_id is 'The embedding space of the vector; null while it is being created, or if the embedder failed.';
 comment on column cache_prompts.embedding is 'Vector of the normalized text.';
-comment on column cache_prompts.in_lists is 'Whether the prompt is found through the lists of its group. Small groups have none: their prompts are compared one by one.';
 comment on column cache_prompts.created_at is 'As in cache_entries, repeated so that an age limit needs no join.';
 comment on column cache_prompts.expires_at is 'As in cache_entries, repeated so that expiry needs no join. Ahead of created_at.';
 comment on column cache_prompts.group_key is 'Hash of project and context, to find a group by; equality of both decides.';
@@ -154,33 +151,6 @@ comment on column cache_prompts.name_key is 'Hash of project, context and normal
 comment on column cache_prompts.word1 is 'Hash of the project, the context and the rarest topic word of the text; null: it has none.';
 comment on column cache_prompts.word2 is 'The same of the second topic word.';
 comment on column cache_prompts.word3 is 'The same of the third topic word. The indexes find prompts by any one of the three, and by any two.';
-
-create table cache_groups (
-    group_key bigint not null,
-    space_id integer not null
-        references embedding_spaces (id) on delete cascade,
-    project_id bigint not null
-        references projects (id) on delete cascade,
-    sampled integer not null
-        check (sampled >= 0),
-    lists bigint unique,
-    deleted_since_build bigint not null default 0,
-    primary key (group_key, space_id)
-);
-
-create index cache_groups_project_id_idx on cache_groups (project_id);
-create index cache_groups_space_id_idx on cache_groups (space_id);
-
-comment on table cache_groups is 'The sizes of groups of comparable prompts, estimated from every sixteenth prompt. Small groups have no row.';
-comment on column cache_groups.space_id is 'The embedding space of the vectors counted.';
-comment on column cache_groups.project_id is 'The project whose group it is.';
-comment on column cache_groups.sampled is 'The number of prompts that are compared one by one and whose id is divisible by 16.';
-comment on column cache_groups.lists is 'Number of the table that holds the codes of the group''s prompts, in lists; null: it has none.';
-comment on column cache_groups.deleted_since_build is 'The number of prompts that were deleted since the lists were built, and are still in them.';
-
-create sequence cache_lists_numbers;
-
-comment on sequence cache_lists_numbers is 'Numbers of the tables cache_lists_<number>.';
 
 create table cached_vectors (
     project_id bigint not null

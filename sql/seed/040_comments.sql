@@ -11,7 +11,6 @@ begin
             ('cache_entries', 'usage_records'),
             ('cached_vectors', 'cache_entries'),
             ('cache_size_changes', 'cache_sizes'),
-            ('cache_groups', 'cache_prompts'),
             ('cache_verdicts', 'cache_prompts'),
             ('judge_queue', 'cache_verdicts'),
             ('effective_verdicts', 'cache_verdicts'),

@@ -66,8 +66,8 @@ export function createCandidateSearch({ database, unfinished, seal }: CandidateS
       ...semantic,
       vector,
       threshold: CANDIDATE_COSINE,
-      // Under other policies, similarity alone may decide, so that all prompts of the group are compared.
-      topicWords: query.resolvedKey.semantic_policy === 'verified' ? semantic.topicWords : null,
+      // Similarity alone, or a judge, may match questions without a topic word in common.
+      comparesNewest: query.resolvedKey.semantic_policy !== 'verified',
     }),
     async search(query, criteria) {
       await unfinished.waitFor(query, criteria, criteria?.vector?.text ? 'vector' : 'name')

@@ -114,7 +114,7 @@ export function createLookupExplainer({
     const found = await findOne({
       projectId: resolvedKey.project_id,
       requestHash: NO_REQUEST,
-      semantic: { ...semantic, threshold: BELOW_ALL, vector, topicWords: null },
+      semantic: { ...semantic, threshold: BELOW_ALL, vector, comparesNewest: true },
       maxAgeSeconds: control.maxAgeSeconds,
     })
     const byEntry = new Map<number, NearestRow>()
@@ -145,7 +145,7 @@ export function createLookupExplainer({
     async explain(query) {
       const semantic = query.semantic()
       const isSemantic = typeof semantic !== 'string'
-      await unfinished.waitFor(query, isSemantic ? { ...semantic, topicWords: null } : null, 'vector')
+      await unfinished.waitFor(query, isSemantic ? { ...semantic, comparesNewest: true } : null, 'vector')
       const [isExact, nearest] = await Promise.all([hasExact(query), isSemantic ? findNearest(query, semantic) : []])
       const shown = await findReadable(query, nearest)
       return {

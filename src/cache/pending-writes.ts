@@ -9,9 +9,10 @@ import type { PendingWrite } from './response-writer.ts'
 /** Longest time a lookup waits for writes. Then it searches what is stored. */
 const MAX_WAIT_MS = 400
 
-/** The prompts that a lookup compares: those with its normalized text, with its topic words, or all of its context. */
+/** The prompts that a lookup compares: those with its normalized text, with its topic words, or the newest of its context too. */
 export type PendingWriteTarget = Pick<SemanticQuery, 'contextHash' | 'normalizedHash'> & {
-  topicWords?: readonly number[] | null
+  topicWords?: readonly number[]
+  comparesNewest?: boolean
 }
 
 export class PendingWrites {
@@ -25,13 +26,13 @@ export class PendingWrites {
     const semantic = query.semantic()
     if (typeof semantic === 'string') return
     this.#track(textNameOf(query, semantic), stored)
-    this.#track(groupNameOf(query, { ...semantic, topicWords: null }), vectorStored)
+    this.#track(groupNameOf(query, { ...semantic, comparesNewest: true }), vectorStored)
     this.#track(groupNameOf(query, semantic), vectorStored)
   }
 
   /**
-   * Resolves when the writes that a lookup may match are done, or at the time limit. Null when there are none. With topic words, it waits
-   * for prompts with the same rarest word only: nearly always, some write has a more frequent one. By name, it does not wait for vectors.
+   * Resolves when the writes that a lookup may match are done, or at the time limit. Null when there are none. By topic words, it
+   * waits for prompts with the same rarest word only: nearly always, some write has a more frequent one. By name, it does not wait for vectors.
    */
   waitFor(query: CacheQuery, target: PendingWriteTarget | null, by: 'name' | 'vector'): Promise<void> | null {
     if (this.#byName.size === 0) return null
@@ -56,5 +57,7 @@ export class PendingWrites {
 const textNameOf = ({ resolvedKey }: CacheQuery, { contextHash, normalizedHash }: PendingWriteTarget) =>
   `${resolvedKey.project_id} ${contextHash} =${normalizedHash}`
 
-const groupNameOf = ({ resolvedKey }: CacheQuery, { contextHash, topicWords }: PendingWriteTarget) =>
-  `${resolvedKey.project_id} ${contextHash} ${topicWords ? (topicWords[0] ?? 'no word') : ''}`
+const groupNameOf = (
+  { resolvedKey }: CacheQuery,
+  { contextHash, topicWords = [], comparesNewest = false }: PendingWriteTarget,
+) => `${resolvedKey.project_id} ${contextHash} ${comparesNewest ? '' : (topicWords[0] ?? 'no word')}`

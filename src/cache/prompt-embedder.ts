@@ -70,8 +70,6 @@ export async function createPromptEmbedder(options: PromptEmbedderOptions): Prom
   const spaceId = await callFunction(database, 'register_embedding_space', {
     model: `${model}-${EMBEDDING_TEXT}`,
     dimensions,
-    // The embedded database builds indexes a hundred times slower.
-    build_lists: database.backend === 'real',
   })
   const toPromptVector = (values: Float32Array): PromptVector => ({ spaceId, text: formatVector(values) })
   if (embedder.isFree)

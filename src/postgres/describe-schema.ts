@@ -36,7 +36,6 @@ relations as materialized (
             select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'i'
         ))
         and not c.relispartition
-        and c.relname !~ '^cache_lists_[0-9]+$'
         and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
 ),
 items as (
@@ -161,7 +160,6 @@ relations as materialized (
     where c.relnamespace = (select p.oid from place p)
         and c.relkind in ('r', 'p', 'v', 'c', 'S')
         and not c.relispartition
-        and c.relname !~ '^cache_lists_[0-9]+$'
 ),
 marks as (
     select p.oid, p.xmin from place p

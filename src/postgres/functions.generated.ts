@@ -8,8 +8,6 @@ export const SQL_FUNCTIONS = {
   add_membership: { takes: { project: 'text', of_user: 'bigint', member_role: 'text' }, gives: 'void' },
   /** Adds vectors that were not ready when store_cached_responses() stored their prompts. The lists have one item per vector. A vector is skipped if the entry was deleted or has expired, or its prompt belongs to another project, has another context or text, or has a vector. */
   add_prompt_vectors: { takes: { entry_ids: 'bigint[]', project_ids: 'bigint[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', space_ids: 'integer[]', vectors: 'text[]' }, gives: 'void' },
-  /** Adds the codes of stored prompts to the lists of their groups, and creates the lists if necessary. */
-  add_to_cache_lists: { takes: { entries: 'bigint[]' }, gives: 'void' },
   /** Adds a user without a permission check, which callers must make; see create_user(). */
   add_user: { takes: { email: 'text', user_role: 'text', password_hash: 'text=' }, gives: 'bigint' },
   /** Adds a webhook for a project's events: of these kinds, or of all kinds if none is given. sealed: the signing secret, encrypted by the proxy. Requires an owner. */
@@ -46,8 +44,6 @@ export const SQL_FUNCTIONS = {
   budget_period_at: { reads: true, takes: { per: 'text', zone: 'text', at: 'timestamptz' }, gives: { begins: 'timestamptz', ends: 'timestamptz' } },
   /** A sentence for each name in a budget (its model, key or tag) that no request has matched. Empty if the budget has spent anything. */
   budget_warnings: { reads: true, takes: { of_budget: 'bigint' }, gives: 'text[]' },
-  /** Creates the lists of a group from the prompts stored so far, unless it has lists, and returns their number; null when the group no longer exists. */
-  build_cache_lists: { takes: { of_group: 'bigint', in_space: 'integer' }, gives: 'bigint' },
   /** The contents of a project's cache: entries and their stored bytes, prompts and vectors. */
   cache_stats: { reads: true, takes: { of_project: 'bigint' }, gives: { entries: 'bigint', bytes: 'bigint', prompts: 'bigint', with_vector: 'bigint', vectors: 'bigint', expired: 'bigint', saveable_tokens: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
   /** Whether an administrator who can log in is left when this user gets another role (null: is deleted). Where none can, one who is invited must be left. */
@@ -92,8 +88,6 @@ export const SQL_FUNCTIONS = {
   create_administrator: { takes: { email: 'text', promote: 'boolean=' }, gives: 'text' },
   /** As issue_key(), with the id of the key. Null: expires (never). */
   create_api_key: { takes: { project: 'text', key_type: 'text', key_name: 'text', expires: 'timestamptz?' }, gives: { id: 'bigint', value: 'text' } },
-  /** Creates the table of a group's lists, to be filled before index_cache_lists, and returns its number. */
-  create_cache_lists: { takes: {}, gives: 'bigint' },
   /** Creates the first administrator of a new installation; false when there is one already. */
   create_first_administrator: { takes: { email: 'text', password_hash: 'text' }, gives: 'boolean' },
   /** Creates an invitation without a permission check, which callers must make; see invite_user(). */
@@ -116,7 +110,7 @@ export const SQL_FUNCTIONS = {
   deactivate_key_with_id: { takes: { key_id: 'bigint' }, gives: 'text' },
   /** Deletes an admin API key; the key is rejected from the next request on. Requires an administrator. */
   delete_admin_key: { takes: { key_id: 'bigint' }, gives: 'void' },
-  /** Deletes these cache entries with their prompts, counts the deletions of their groups, and returns how many entries there were. */
+  /** Deletes these cache entries with their prompts, and returns how many entries there were. */
   delete_entries: { takes: { ids: 'bigint[]' }, gives: 'integer' },
   /** Deletes the cache entry of a request that the hook rejected. The request is given by its hex hash. */
   delete_entry: { takes: { of_project: 'bigint', of_request: 'text' }, gives: 'void' },
@@ -154,8 +148,6 @@ export const SQL_FUNCTIONS = {
   doubtful_reservation_ttl: { reads: true, takes: {}, gives: 'interval' },
   /** The doubtful reservations of the request of this record. */
   doubtful_reservations: { reads: true, takes: { of_project: 'bigint', of_request: 'text', recorded: 'timestamptz' }, gives: { id: 'uuid', budget_id: 'bigint', begins: 'timestamptz', amount: 'numeric', project_id: 'bigint', key_id: 'bigint', request_id: 'text', endpoint: 'text', model: 'text', tags: 'jsonb?', reserved_at: 'timestamptz', expires_at: 'timestamptz', doubtful_at: 'timestamptz?' } },
-  /** Drops list tables whose groups no longer exist or have newer lists. */
-  drop_unused_cache_lists: { takes: {}, gives: 'void' },
   /** The lowest digits of the bytes, read as one big-endian number, in base 62. */
   encode_base62: { reads: true, takes: { bytes: 'bytea', digits: 'integer' }, gives: 'text' },
   /** Creates the role under which dashboard queries run, and grants it exactly the privileges that they need. Raises a warning if the database user lacks the privileges for this, because the proxy works without the role, and the dashboard reports the problem. */
@@ -230,8 +222,6 @@ export const SQL_FUNCTIONS = {
   has_other_keys: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint' }, gives: 'boolean' },
   /** Whether another project has a key that can spend. */
   has_other_projects: { reads: true, takes: { of_project: 'bigint' }, gives: 'boolean' },
-  /** Indexes a table of codes as lists of similar ones. */
-  index_cache_lists: { takes: { lists: 'bigint' }, gives: 'void' },
   /** Identifies this database among all that may share a Redis with it: the same after a restart or a failover, another for a restored dump or a clone. */
   installation_id: { reads: true, takes: {}, gives: 'uuid' },
   /** Deletes the cached responses of a project that match every given filter, and returns how many; dry_run only counts. of_key, of_user (in the form of name_end_user()): those that a request of that key or end user created, and without other filters than an age, their vectors, too. of_version: name@version, or a name: its vectors, too, and without another filter the order of its versions is forgotten. Without any filter it is purge_cache(). Requires a member of the project. */
@@ -342,8 +332,6 @@ export const SQL_FUNCTIONS = {
   raise_threshold_events: { takes: { of_budgets: 'bigint[]', since: 'timestamptz' }, gives: 'void' },
   /** Reads an entry's question and response. Raises insufficient_privilege if may_read_texts() returns false. Null: question (only the exact request finds it). */
   read_cache_entry: { reads: true, takes: { of_project: 'bigint', of_entry: 'bigint' }, gives: { question: 'text?', response: 'text' } },
-  /** Drops lists without a group, and rebuilds the lists of at most one group: the one with most deletions, or one that has outgrown its lists. Returns the number of groups rebuilt. May exceed the usual statement timeout. */
-  rebuild_cache_lists: { takes: {}, gives: 'integer' },
   /** Replaces the estimated usage and cost of a response by the reported ones, by settle_record(). False if there is no such record. */
   reconcile_response: { takes: { of_project: 'bigint', response_id: 'text', read_tokens: 'integer', cached_tokens: 'integer', written_tokens: 'integer', cost: 'numeric' }, gives: 'boolean' },
   /** Counts requests that missed the cache because of their context: objects with project_id, instructions_hash and last_request_id of cache_contexts. Contexts beyond the project's limit are not recorded. */
@@ -370,8 +358,8 @@ export const SQL_FUNCTIONS = {
   records_of_tagged_user: { reads: true, takes: { of_project: 'bigint', of_user: 'text', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { recorded_at: 'timestamptz', project_id: 'bigint', request_id: 'text', status: 'smallint', error_code: 'text', error_message: 'text', endpoint: 'text', model: 'text', asked_model: 'text', fallbacks: 'text', provider: 'text', provider_keys: 'text', cache_result: 'text', cache_reason: 'text', cache_id: 'text', refreshed: 'boolean', asked_id: 'text', similarity: 'real', streamed: 'boolean', prompt_tokens: 'integer', cached_prompt_tokens: 'integer', completion_tokens: 'integer', tokens_saved: 'integer', completion_tokens_saved: 'integer', cost_usd: 'numeric', cost_estimated: 'text?', doubtful_usd: 'numeric?', saved_usd: 'numeric', latency_ms: 'real', duration_ms: 'real', admission_ms: 'real', lookup_ms: 'real', embed_ms: 'real', upstream_ms: 'real', first_chunk_ms: 'real', attempts: 'smallint', attempt_list: 'jsonb', upstream_status: 'smallint', upstream_message: 'text', key_id: 'bigint', end_user: 'text', tags: 'jsonb' } },
   /** Refunds reserved requests that were rejected after admission or failed, in the month in which they were reserved. Idempotent by batch. A locked counter fails the batch within 40 ms (55P03). */
   refund_requests: { takes: { project_ids: 'bigint[]', key_types: 'text[]', months: 'date[]', counts: 'integer[]', batch: 'uuid' }, gives: 'void' },
-  /** Returns the id of the space of an embedding model with a number of dimensions. Creates it at first use, with lists for large groups if requested. */
-  register_embedding_space: { takes: { model: 'text', dimensions: 'integer', build_lists: 'boolean' }, gives: 'integer' },
+  /** Returns the id of the space of an embedding model with a number of dimensions. Creates it at first use. */
+  register_embedding_space: { takes: { model: 'text', dimensions: 'integer' }, gives: 'integer' },
   /** The remaining amounts of that many budgets in US dollars, of all projects (the organization's have no name), those with the smallest remaining share first. */
   remaining_budgets: { reads: true, takes: { max_rows: 'integer' }, gives: { project: 'text', budget: 'text', per: 'text', remaining_usd: 'double precision' } },
   /** Removes a budget of a project, or for null of the organization, from the next request on. Raises when there is none of that id. */
@@ -434,8 +422,8 @@ export const SQL_FUNCTIONS = {
   run_audit: { reads: true, takes: { from_time: 'timestamptz=', until_time: 'timestamptz=', project: 'text=' }, gives: { kind: 'text', severity: 'violation|notice', project: 'text?', api_key: 'text?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
   /** The findings of one part of an audit: quotas, budgets, upkeep, records or sums. It acquires no lock, and reads one snapshot. Raises on an unknown project or part. Null: project (all). */
   run_audit_part: { reads: true, takes: { part: 'text', from_time: 'timestamptz', until_time: 'timestamptz', project: 'text?' }, gives: { kind: 'text', severity: 'violation|notice', project: 'text?', api_key: 'text?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
-  /** Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, up to twenty that a person called the same (match: confirmed), however similar, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null space for no similar ones; a space without a vector asks whether there are prompts that a vector would be compared with, which one row (match: open) says; a null age accepts any. Where topic words are given (arrays of hashes as text), similar prompts are looked for among those that were stored with one of them. What a person called the same is looked for where have_verdicts says that there may be some. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook has checked the response). */
-  search_cache: { reads: true, takes: { project_ids: 'bigint[]', request_hashes: 'bytea[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', space_ids: 'integer[]', vectors: 'text[]', thresholds: 'double precision[]', max_ages_seconds: 'integer[]', topic_words: 'text[]=', have_verdicts: 'boolean[]=' }, gives: { place: 'integer', entry_id: 'bigint', request_hash: 'text', match: 'text', similarity: 'double precision?', response: 'text?', provider: 'text', prompt_tokens: 'integer', completion_tokens: 'integer', created_at: 'timestamptz', expires_at: 'timestamptz', prompt: 'text?', verdict: 'text?', verdict_source: 'text?', policy: 'text?' } },
+  /** Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, up to twenty that a person called the same (match: confirmed), however similar, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null space for no similar ones; a space without a vector asks whether there are prompts that a vector would be compared with, which one row (match: open) says; a null age accepts any. Similar prompts are looked for among those that were stored with one of the topic words (arrays of hashes as text), and where compare_newest says so, among the newest 2,048 of the context. What a person called the same is looked for where have_verdicts says that there may be some. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook has checked the response). */
+  search_cache: { reads: true, takes: { project_ids: 'bigint[]', request_hashes: 'bytea[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', space_ids: 'integer[]', vectors: 'text[]', thresholds: 'double precision[]', max_ages_seconds: 'integer[]', topic_words: 'text[]=', have_verdicts: 'boolean[]=', compare_newest: 'boolean[]=' }, gives: { place: 'integer', entry_id: 'bigint', request_hash: 'text', match: 'text', similarity: 'double precision?', response: 'text?', provider: 'text', prompt_tokens: 'integer', completion_tokens: 'integer', created_at: 'timestamptz', expires_at: 'timestamptz', prompt: 'text?', verdict: 'text?', verdict_source: 'text?', policy: 'text?' } },
   /** Sends a webhook.test to one webhook, and returns its delivery. Requires a member. */
   send_test_event: { takes: { project: 'text', webhook_id: 'bigint' }, gives: 'bigint' },
   /** Sets how much a project may spend, in total or with one key, model or tag (name=value), or for null how much the organization may spend in total, from the next request on, and returns the budget's id. The same scope, unit and period is the same budget; the amount null removes it. Raises on invalid values, and warns of names that no request has matched. Null: of_amount (it is removed). */

@@ -2,7 +2,7 @@
 import { nowIso, nowMs } from '../event-loop/clock.ts'
 import { callFunction } from './call.ts'
 import { type Database, sqlStateOf } from './database.ts'
-import { syncDatabaseTime } from './database-maintenance.ts'
+import { syncDatabaseTime } from './sync-database-time.ts'
 import type { CostPart, UsageRecord } from './usage-record.ts'
 
 /** Writes records. Idempotent: records with the same `batch`, a UUID, are written once. Returns the database's time. */

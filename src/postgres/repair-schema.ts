@@ -39,15 +39,6 @@ begin
     end loop;
 end $$;`
 
-/** Recreates indexes of cache lists, which are created at run time and are not part of the described schema. */
-const INDEX_LISTS = `
-select index_cache_lists(substring(c.relname from '[0-9]+$')::bigint)
-from pg_class c
-where c.relnamespace = 'model_proxy'::regnamespace
-    and c.relname ~ '^cache_lists_[0-9]+$'
-    and c.relkind = 'r'
-    and not exists (select from pg_index i where i.indrelid = c.oid);`
-
 /** Finds tables larger than 64 MB. Their indexes are built concurrently. */
 const FIND_LARGE_TABLES = `
 select c.relname as name
@@ -112,8 +103,7 @@ export class SchemaRepairer {
       this.#recordRepair(deployed)
       return this.deploy()
     }
-    if (after.length > 0)
-      return this.#repair([...after, { name: 'lists', text: INDEX_LISTS, resolvedDifferences: [] }], runScripts)
+    if (after.length > 0) return this.#repair(after, runScripts)
     return null
   }
 

@@ -26,8 +26,10 @@ export interface CacheSearch {
     normalizedHash: string
     /** Null to skip similar prompts. If its text is null, the search only reports whether there are prompts to compare with. */
     vector: { spaceId: number; text: string | null } | null
-    /** Hashes of topic words. Only prompts that share one are compared; null for all. */
-    topicWords?: readonly number[] | null
+    /** Hashes of topic words. Prompts that share one are compared. */
+    topicWords?: readonly number[]
+    /** True if the newest 2,048 prompts of the context are compared too, whatever their words. */
+    comparesNewest?: boolean
     /** True if verdicts on questions may exist. */
     hasVerdicts?: boolean
     /** The similarity that a match must exceed. */
@@ -78,6 +80,7 @@ export async function searchCacheBatch(
     thresholds: searches.map(search => search.semantic?.threshold ?? null),
     max_ages_seconds: searches.map(search => search.maxAgeSeconds),
     topic_words: searches.map(search => toIntegerArray(search.semantic?.topicWords)),
+    compare_newest: searches.map(search => search.semantic?.comparesNewest ?? false),
     have_verdicts: searches.map(search => search.semantic?.hasVerdicts ?? false),
   })) as ResultRow[]
   const results: CacheSearchResult[] = searches.map(() => ({

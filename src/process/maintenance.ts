@@ -1,12 +1,12 @@
-/** Background maintenance: deletes expired and excess entries, rebuilds cache lists, manages partitions, and delivers events. */
+/** Background maintenance: deletes expired and excess entries, manages partitions, and delivers events. */
 
 import { startWebhookDeliveries } from '../admin/webhooks/deliver-webhooks.ts'
 import { purgeOldVersions } from '../cache/cache-versions.ts'
 import type { Config } from '../config/config.ts'
 import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import { rebuildCacheLists, syncDatabaseTime } from '../postgres/database-maintenance.ts'
 import { rollUpUsage } from '../postgres/record-usage.ts'
+import { syncDatabaseTime } from '../postgres/sync-database-time.ts'
 import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { createVault } from '../providers/keys/vault.ts'
 import type { FastStore } from '../stores/fast-store.ts'
@@ -15,7 +15,6 @@ import type { Log } from '../telemetry/log.ts'
 
 const SWEEP_EVERY_MS = 60_000
 const CLOCK_EVERY_MS = 60_000
-const LISTS_EVERY_MS = 60_000
 const UPKEEP_EVERY_MS = 3_600_000
 const ROLL_UP_EVERY_MS = 5_000
 const EVENTS_EVERY_MS = 15_000
@@ -60,7 +59,6 @@ export async function startMaintenance({
   every(SWEEP_EVERY_MS, 'sweep', 'expired cache entries and reservations could not be deleted', () =>
     sweep({ database, store }),
   )
-  every(LISTS_EVERY_MS, 'lists', "the cache's lists could not be rebuilt", () => rebuildCacheLists(database))
   every(ROLL_UP_EVERY_MS, 'sums', 'usage could not be summed up', () => rollUpUsage(database))
   every(EVENTS_EVERY_MS, 'events', 'events could not be raised', () => callFunction(database, 'raise_due_events', {}))
   every(UPKEEP_EVERY_MS, 'partitions', 'usage partitions could not be maintained', maintainPartitions)

@@ -20,7 +20,6 @@ export const FAILURE_CATEGORIES = {
   sums: 'adding usage to the rollups that reports read',
   clock: 'reading the database’s clock',
   sweep: 'deleting expired cache entries and ending expired reservations',
-  lists: 'rebuilding the lists of similar entries',
   partitions: 'creating and dropping partitions of usage records',
   outdated: 'deleting rows past their retention',
   catalogue:

@@ -29,8 +29,7 @@ export function createTestProject(database: Database, name: string): Promise<num
 }
 
 export function createEmbeddingSpace(database: Database): Promise<number> {
-  const space = { model: 'sixty-four', dimensions: DIMENSIONS, build_lists: database.backend === 'real' }
-  return callFunction(database, 'register_embedding_space', space)
+  return callFunction(database, 'register_embedding_space', { model: 'sixty-four', dimensions: DIMENSIONS })
 }
 
 export interface CacheLocation {
@@ -69,6 +68,7 @@ export function rewordedSearch(prompt: string, { projectId, spaceId, context }: 
       contextHash: sha256(context),
       normalizedHash: sha256(`never asked ${prompt}`),
       vector: { spaceId, text: vectorOf(prompt, 0.05) },
+      comparesNewest: true,
       threshold: 0.95,
     },
     maxAgeSeconds: null,

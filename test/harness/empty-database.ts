@@ -3,7 +3,7 @@ import type { Database } from '../../src/postgres/database.ts'
 
 export const EMPTIED_TABLES = [
   'projects, api_keys, provider_keys, monthly_counters, stored_objects, stored_responses, stored_turns',
-  'cache_entries, cache_prompts, cache_groups, cache_sizes, cache_size_changes, cached_vectors',
+  'cache_entries, cache_prompts, cache_sizes, cache_size_changes, cached_vectors',
   'cache_verdicts, cache_contexts, semantic_hits, judge_spending, judge_queue',
   'usage_records, usage_pending, usage_sums, usage_sums_by_tag, usage_sums_by_tag_value, usage_tag_filters, usage_miss_sums, request_contents, latency_counts, rejections_hourly',
   'budgets, budget_periods, budget_reservations, spend_alerts, unreconciled_responses, events, event_deliveries, webhooks',
@@ -20,7 +20,6 @@ begin
   set local session_replication_role = replica;
   ${EMPTIED_TABLES.map(table => `delete from ${table};`).join('\n  ')}
   set local session_replication_role = origin;
-  perform drop_unused_cache_lists();
   delete from plans where name not in ('free', 'pro', 'enterprise');
   delete from vendors where source = 'operator';
   -- Like a start, this accepts the current time of the server.

@@ -14,7 +14,6 @@ describeOnce('a dump of the database', backend => {
       from pg_class c join pg_attribute a on a.attrelid = c.oid
       where c.relnamespace = 'model_proxy'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
         and c.relname ~ '^(cache|kept|judge|semantic|usage|request|latency|rejections|open|monthly)'
-        and c.relname not like 'cache_lists_%'
         and a.attnum > 0 and not a.attisdropped and format_type(a.atttypid, null) ~ 'text|bytea|json|vector|halfvec'`,
       [],
     )

@@ -100,7 +100,7 @@ describeReal('a deployment', backend => {
   test('restores functions and views that a restored dump has lost, and rejects one that lacks more', async () => {
     const { database } = await openEmpty()
     await migrate(database)
-    await database.runScript('drop view usage_hourly cascade; drop function find_in_cache_lists cascade')
+    await database.runScript('drop view usage_hourly cascade; drop function search_cache cascade')
     expect((await migrate(database)).applied).toEqual(['views', 'functions', 'api', 'seed'])
     expect((await migrate(database)).applied).toEqual([])
     await database.runScript('alter table budgets drop column enforced cascade')

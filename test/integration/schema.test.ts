@@ -44,7 +44,7 @@ describeReal('the schema', () => {
       { granted: 1, resolvedKey: { verdict: 'active', project_name: 'acme' } },
     ])
     const projectId = await callFunction(database, 'find_project', { project: 'acme' })
-    const space = { model: 'three', dimensions: 3, build_lists: database.backend === 'real' }
+    const space = { model: 'three', dimensions: 3 }
     const spaceId = await callFunction(database, 'register_embedding_space', space)
     const [contextHash, normalizedHash] = [sha256('context'), sha256('stored')]
     const stored = { namespace: '', endpoint: 'chat', model: 'm', provider: 'p', response: '{}', ttlSeconds: 60 }
@@ -54,7 +54,7 @@ describeReal('the schema', () => {
       semantic: { contextHash, normalizedHash, prompt: 'stored', vector: { spaceId, text: '[9,10,0]' } },
     })
     const vector = { spaceId, text: '[10,9,0]' }
-    const semantic = { contextHash, normalizedHash: sha256('asked'), vector, threshold: 0.9 }
+    const semantic = { contextHash, normalizedHash: sha256('asked'), vector, comparesNewest: true, threshold: 0.9 }
     const ask = { projectId, requestHash: sha256('asked'), semantic, maxAgeSeconds: null }
     expect(await searchCache(database, ask)).toMatchObject([{ match: 'similar', prompt: 'stored' }])
   }

@@ -23,7 +23,7 @@ const QUESTIONS = { near: '[9,10,0]', far: '[0,1,10]' }
 
 async function fill(database: Database): Promise<(context: string, vector: string) => CacheSearch> {
   const projectId = await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
-  const space = { model: 'three', dimensions: 3, build_lists: database.backend === 'real' }
+  const space = { model: 'three', dimensions: 3 }
   const spaceId = await callFunction(database, 'register_embedding_space', space)
   for (const [prompt, text] of Object.entries(QUESTIONS)) {
     await storeCachedResponse(database, {
@@ -47,6 +47,7 @@ async function fill(database: Database): Promise<(context: string, vector: strin
       contextHash: sha256(context),
       normalizedHash: sha256('never asked'),
       vector: { spaceId, text },
+      comparesNewest: true,
       threshold: 0.9,
     },
     maxAgeSeconds: null,
@@ -160,7 +161,10 @@ describeBackends('search_cache()', backend => {
       await storeCachedResponses(database, answers)
       async function find(prompt: string, topicWords: readonly number[], of = place) {
         const ask = rewordedSearch(prompt, of)
-        const found = await searchCache(database, { ...ask, semantic: ask.semantic && { ...ask.semantic, topicWords } })
+        const found = await searchCache(database, {
+          ...ask,
+          semantic: ask.semantic && { ...ask.semantic, topicWords, comparesNewest: false },
+        })
         return found.map(row => (row.match === 'similar' ? row.prompt : row.match))
       }
       return { database, place, find }
@@ -183,7 +187,7 @@ describeBackends('search_cache()', backend => {
       const other = { ...place, context: 'other' }
       expect([await find('prompt 0', words, elsewhere), await find('prompt 0', words, other)]).toEqual([[], []])
       const ask = rewordedSearch('prompt 0', place)
-      const search = { ...ask, semantic: ask.semantic && { ...ask.semantic, topicWords: words } }
+      const search = { ...ask, semantic: ask.semantic && { ...ask.semantic, topicWords: words, comparesNewest: false } }
       await database.call(`update cache_prompts set created_at = created_at - interval '100 seconds'`, [])
       expect(await searchCache(database, { ...search, maxAgeSeconds: 50 })).toEqual([])
       expect(await searchCache(database, { ...search, maxAgeSeconds: 200 })).toHaveLength(1)
@@ -239,7 +243,7 @@ describeBackends('search_cache()', backend => {
       }
       async function find(prompt: string, maxAgeSeconds: number | null = null) {
         const { semantic, ...ask } = rewordedSearch(prompt, place)
-        const asked = semantic && { ...semantic, topicWords: [2], hasVerdicts: true }
+        const asked = semantic && { ...semantic, topicWords: [2], comparesNewest: false, hasVerdicts: true }
         const found = await searchCache(database, { ...ask, maxAgeSeconds, semantic: asked })
         return found.map(row => row.match !== 'exact' && [row.match, row.prompt, row.similarity])
       }

@@ -14,7 +14,6 @@ begin
     delete from cache_verdicts v where v.project_id = owner_id;
     delete from judge_queue q where q.project_id = owner_id;
     delete from stored_turns t where t.project_id = owner_id;
-    delete from cache_groups g where g.project_id = owner_id;
     delete from cache_entries e where e.project_id = owner_id;
     get diagnostics purged = row_count;
     perform audit('cache.purged', owner_id, 'proj_' || owner_id, jsonb_build_object('entries', purged));

@@ -1,4 +1,4 @@
-create or replace function register_embedding_space(model text, dimensions integer, build_lists boolean) returns integer
+create or replace function register_embedding_space(model text, dimensions integer) returns integer
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -15,11 +15,8 @@ begin
     if registered_id is null then
         insert into embedding_spaces (model, dimensions) values (model, dimensions) returning id into registered_id;
     end if;
-    if build_lists then
-        update embedding_spaces s set has_lists = true where s.id = registered_id and not s.has_lists;
-    end if;
     return registered_id;
 end;
 $$;
 
-comment on function register_embedding_space(text, integer, boolean) is 'Returns the id of the space of an embedding model with a number of dimensions. Creates it at first use, with lists for large groups if requested.';
+comment on function register_embedding_space(text, integer) is 'Returns the id of the space of an embedding model with a number of dimensions. Creates it at first use.';

@@ -8,7 +8,8 @@ create or replace function search_cache(
     thresholds double precision[],
     max_ages_seconds integer[],
     topic_words text[] default null,
-    have_verdicts boolean[] default null
+    have_verdicts boolean[] default null,
+    compare_newest boolean[] default null
 )
 returns table (
     place integer,
@@ -46,6 +47,8 @@ declare
     most_by_word constant integer := 32;
     most_read constant integer := 48;
     most_compared constant integer := 16;
+    -- The newest prompts of a group, where they are compared whatever their words: 0.6 µs each.
+    most_newest constant integer := 2048;
     most_confirmed constant integer := 20;
 begin
     -- Subqueries with a limit, or offset 0, have only conditions that one index decides, and none on expiry. Otherwise a plan made while
@@ -148,10 +151,9 @@ begin
         select
             g.at::integer - 1, 0::bigint, '', 'open', null::double precision, null::text, '', 0, 0, now(), now(), null::text, null::text,
             null::text, null::text
-        from unnest(project_ids, context_hashes, space_ids, vectors, thresholds, topic_words) with ordinality as g (
-            project_id, context_hash, space_id, vector, threshold, topic_words, at
+        from unnest(project_ids, context_hashes, space_ids, vectors, thresholds, topic_words, compare_newest) with ordinality as g (
+            project_id, context_hash, space_id, vector, threshold, topic_words, compares_newest, at
         )
-        cross join lateral (select hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key) k
         where g.vector is null
             and g.threshold is not null
             and coalesce(
@@ -172,18 +174,10 @@ begin
                 (
                     select x.entry_id
                     from cache_prompts x
-                    where x.group_key = k.group_key
-                        and g.topic_words is null
-                        and not x.in_lists
+                    where x.group_key = hashtextextended(encode(g.context_hash, 'hex'), g.project_id)
+                        and g.compares_newest
                         and x.space_id = g.space_id
-                    limit 1
-                ),
-                (
-                    select x.lists
-                    from cache_groups x
-                    where x.group_key = k.group_key
-                        and g.topic_words is null
-                        and x.space_id = g.space_id
+                        and x.embedding is not null
                     limit 1
                 )
             ) is not null;
@@ -204,41 +198,17 @@ begin
             case when g.max_age_seconds is null then '-infinity' else now() - make_interval(secs => g.max_age_seconds) end as oldest,
             g.context_hash,
             g.normalized_hash,
-            -- Prompts with a topic word in common are compared, or without topic words the whole group.
             g.topic_words::integer[] as words,
-            case when g.topic_words is null then k.group_key end as group_key,
-            n.lists
+            case when g.compares_newest then hashtextextended(encode(g.context_hash, 'hex'), g.project_id) end as group_key
         from unnest(
-            project_ids, context_hashes, normalized_hashes, space_ids, vectors, thresholds, max_ages_seconds, topic_words
+            project_ids, context_hashes, normalized_hashes, space_ids, vectors, thresholds, max_ages_seconds, topic_words, compare_newest
         ) with ordinality as g (
-            project_id, context_hash, normalized_hash, space_id, vector, threshold, max_age_seconds, topic_words, at
+            project_id, context_hash, normalized_hash, space_id, vector, threshold, max_age_seconds, topic_words, compares_newest, at
         )
-        cross join lateral (select hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key) k
-        left join lateral (
-            select x.lists, x.space_id
-            from cache_groups x
-            where x.group_key = k.group_key
-                and g.topic_words is null
-            offset 0
-        ) n on n.space_id = g.space_id
         where g.vector is not null
             and g.threshold is not null
-            -- Conversations differ in their earlier turns, so most contexts have no stored prompts.
-            and (
-                g.topic_words is not null
-                or n.lists is not null
-                or (
-                    select x.entry_id
-                    from cache_prompts x
-                    where x.group_key = k.group_key
-                        and not x.in_lists
-                        and x.space_id is not null
-                    limit 1
-                ) is not null
-            )
     ),
-    -- The nearest prompts are selected first, and the threshold is applied outside: inside, it would be computed for every row. Codes give
-    -- nearly the same order as vectors, so vectors are compared for the nearest twenty only.
+    -- The nearest prompts are selected first, and the threshold is applied outside: inside, it would be computed for every row.
     near as (
         select
             o.place, o.project_id, o.context_hash, o.normalized_hash, n.entry_id, n.prompt, n.other_hash, 1 - n.distance as similarity,
@@ -283,9 +253,8 @@ begin
                 ) c
                 where (select count(*) from by_pair) < most_compared
                 limit most_read
-            )
-            select x.entry_id, x.prompt, x.normalized_hash as other_hash, x.embedding <=> o.asked as distance
-            from (
+            ),
+            by_topic as materialized (
                 select c.entry_id
                 from (
                     select c.entry_id, 2 as words
@@ -297,7 +266,9 @@ begin
                 group by c.entry_id
                 order by sum(c.words) desc, c.entry_id
                 limit most_compared
-            ) c
+            )
+            select x.entry_id, x.prompt, x.normalized_hash as other_hash, x.embedding <=> o.asked as distance
+            from by_topic c
             cross join lateral (select x.* from cache_prompts x where x.entry_id = c.entry_id limit 1) x
             union all
             select x.entry_id, x.prompt, x.normalized_hash, x.embedding <=> o.asked
@@ -305,18 +276,16 @@ begin
                 select x.*
                 from cache_prompts x
                 where x.group_key = o.group_key
-                    and not x.in_lists
-                union all
-                select x.*
-                from cache_prompts x
-                where x.entry_id = any (case when o.lists is not null then find_in_cache_lists(o.lists, o.asked) end)
-                    and x.in_lists
+                    and x.space_id = o.space_id
+                    and x.embedding is not null
+                order by x.created_at desc
+                limit most_newest
             ) x
-            where x.space_id = o.space_id
-                and x.project_id = o.project_id
+            where x.project_id = o.project_id
                 and x.context_hash = o.context_hash
                 and x.expires_at > now()
                 and x.created_at >= o.oldest
+                and x.entry_id <> all (array(select c.entry_id from by_topic c))
             order by distance
             limit 5
         ) n
@@ -338,6 +307,6 @@ end;
 $$;
 
 comment on function search_cache(
-    bigint[], bytea[], bytea[], bytea[], integer[], text[], double precision[], integer[], text[], boolean[]
+    bigint[], bytea[], bytea[], bytea[], integer[], text[], double precision[], integer[], text[], boolean[], boolean[]
 ) is
-    'Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, up to twenty that a person called the same (match: confirmed), however similar, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null space for no similar ones; a space without a vector asks whether there are prompts that a vector would be compared with, which one row (match: open) says; a null age accepts any. Where topic words are given (arrays of hashes as text), similar prompts are looked for among those that were stored with one of them. What a person called the same is looked for where have_verdicts says that there may be some. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook has checked the response).';
+    'Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, up to twenty that a person called the same (match: confirmed), however similar, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null space for no similar ones; a space without a vector asks whether there are prompts that a vector would be compared with, which one row (match: open) says; a null age accepts any. Similar prompts are looked for among those that were stored with one of the topic words (arrays of hashes as text), and where compare_newest says so, among the newest 2,048 of the context. What a person called the same is looked for where have_verdicts says that there may be some. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook has checked the response).';

@@ -11,7 +11,6 @@ as $$
             ('model_proxy_dashboard', 'Making the dashboard''s role, which belongs to the server.'),
             ('model_proxy maintain_usage_partitions', 'Making and dropping partitions.'),
             ('model_proxy roll_up_usage', 'Adding pending rows to the sums, and reading both as of one moment.'),
-            ('model_proxy rebuild_cache_lists', 'Rebuilding the lists of a group.'),
             ('model_proxy update_cache_sizes', 'Adding up what caches take.'),
             ('model_proxy register_embedding_space', 'Giving an embedding space its id.'),
             ('model_proxy organization_budget', 'Beginning the period of an organization budget with what is pending. Batches of records share it.'),

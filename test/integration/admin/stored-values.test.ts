@@ -10,7 +10,7 @@ import { addUser, issueAdminKey, send } from './people.ts'
 
 /** Tables that never contain values from callers of the admin API: those of requests and caches, and the operator's catalogue. */
 const NOT_WRITTEN = [
-  ...['cache_entries', 'cache_groups', 'cache_prompts', 'cache_sizes', 'cached_vectors', 'embedding_spaces'],
+  ...['cache_entries', 'cache_prompts', 'cache_sizes', 'cached_vectors', 'embedding_spaces'],
   ...[
     'installation',
     'judge_queue',

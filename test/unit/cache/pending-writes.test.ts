@@ -12,7 +12,7 @@ function query(exactKey: string, topicWords: readonly number[] = [1, 2], project
     topicWords,
   } as Partial<SemanticQuery> as SemanticQuery
   const asked = { exactKey, resolvedKey: { project_id: projectId }, semantic: () => semantic } as unknown as CacheQuery
-  return { asked, semantic, anyWord: { ...semantic, topicWords: null } }
+  return { asked, semantic, anyWord: { ...semantic, comparesNewest: true } }
 }
 
 const [one, two, other] = [query('one'), query('two', [1, 3]), query('other', [1])]
