@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { brotliCompressSync } from 'node:zlib'
 import { pairFeatures } from '../../src/cache/verify/pair-features.ts'
+import { readQuestion } from '../../src/cache/verify/question-words.ts'
 import type { Model } from '../../src/cache/verify/trees.ts'
 import { findBrokenLaw } from '../../src/cache/verify/verify.ts'
 import { bounds, type CurvePoint, choosePoints, curveOf, type ScoredPair } from './operating-points.ts'
@@ -69,7 +70,7 @@ function measure(rows: readonly TrainingRow[]) {
   let numbers = new Float32Array()
   const isOutOfReach: boolean[] = []
   const isVetoed = rows.map(({ one, other, label, kind }, at) => {
-    const features = pairFeatures(one.normalized, other.normalized)
+    const features = pairFeatures(readQuestion(one.normalized), readQuestion(other.normalized))
     if (at === 0) {
       names = features.names
       numbers = new Float32Array(rows.length * names.length)

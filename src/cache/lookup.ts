@@ -21,7 +21,15 @@ import {
 import type { ExactEntries } from './exact-entries.ts'
 import type { Judge } from './judge/judge.ts'
 import type { JudgeQueue } from './judge/judge-queue.ts'
-import { isCandidate, isJudgedInline, isNearMiss, type ScoredRow, scoreRows, selectCandidate } from './policy.ts'
+import {
+  isCandidate,
+  isJudgedInline,
+  isNearMiss,
+  nameDifference,
+  type ScoredRow,
+  scoreRows,
+  selectCandidate,
+} from './policy.ts'
 import type { PromptEmbedder, PromptVector } from './prompt-embedder.ts'
 import type { MissReason } from './reasons.ts'
 import { toCacheEntry, toNearMiss, toSemanticMatch } from './row-to-match.ts'
@@ -170,12 +178,6 @@ function nextTurn(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }
 
-/** Returns the most similar candidate below the threshold that has no verdict. */
-function sampleOf(below: readonly CacheMatchRow[]) {
-  const [row] = candidatesOf(below).filter(({ verdict }) => verdict === null)
-  return row && { row, difference: null }
-}
-
 /** Sets the miss reason `no-vector` on a lookup that could not compare in time. */
 function markNotCompared(lookup: LookupResult): LookupResult {
   return !lookup.match && lookup.missReason === 'no-candidate' ? { ...lookup, missReason: 'no-vector' } : lookup
@@ -232,12 +234,15 @@ function evaluateResult(
   const [near, below] = [found.filter(isNear), found.filter(row => !isNear(row))]
   const picked = selectCandidate(semantic, near, resolvedKey.semantic_policy)
   if ('missReason' in picked) {
-    const { nearest = sampleOf(below), ...none } = picked
+    const { nearest, ...none } = picked
+    const sample = nearest ?? candidatesOf(below).find(({ verdict }) => verdict === null)
     if ((hasBelowThreshold || below.length > 0) && none.missReason === 'no-candidate')
       none.missReason = 'below-threshold'
     const isRecorded =
-      nearest && isNearMiss(nearest.row) && mayRecordNearMiss(promptGroupKey(resolvedKey, semantic.contextHash))
-    return { match: null, ...none, ...(isRecorded && { nearMiss: toNearMiss(semantic, nearest) }) }
+      sample && isNearMiss(sample) && mayRecordNearMiss(promptGroupKey(resolvedKey, semantic.contextHash))
+    if (!isRecorded) return { match: null, ...none }
+    const difference = nearest ? nameDifference(semantic, nearest) : null
+    return { match: null, ...none, nearMiss: toNearMiss(semantic, { row: sample, difference }) }
   }
   const match = toSemanticMatch(semantic, picked)
   if (resolvedKey.semantic_mode === 'shadow') return { match: null, missReason: 'shadow', shadow: match }

@@ -36,8 +36,8 @@ export interface NoCandidate {
   missReason: MissReason
   /** Candidates that a judge might confirm, the most similar first. */
   undecided: readonly SimilarMatchRow[]
-  /** The most similar candidate without a verdict, and the kind of difference that prevented a match; null when similarity did. */
-  nearest?: { row: SimilarMatchRow; difference: string | null }
+  /** The most similar candidate without a verdict. */
+  nearest?: SimilarMatchRow & Pick<ScoredRow, 'cosine' | 'veto'>
 }
 
 /** Returns the project's settings that a match depends on, as a key. Matches found under other settings are not reused. */
@@ -95,7 +95,7 @@ export function selectCandidate(
     const result = evaluateCandidate(query, row, policy)
     if ('reason' in result) return { row, similarity: Math.min(1, row.similarity), ...result }
     if (result.isUndecided) undecided.push(row)
-    if (row.verdict === null) nearest ??= { row, difference: result.difference ?? null }
+    if (row.verdict === null) nearest ??= row
     if (result.missReason !== 'below-threshold') mismatch ??= result.missReason
   }
   const missReason = mismatch ?? (found.length > 0 ? 'below-threshold' : 'no-candidate')
@@ -110,7 +110,7 @@ function evaluateCandidate(
   query: SemanticQuery,
   row: SimilarMatchRow & Pick<ScoredRow, 'cosine' | 'veto'>,
   policy: SemanticPolicy,
-): { reason: SemanticReason } | { missReason: MissReason; isUndecided?: boolean; difference?: string | null } {
+): { reason: SemanticReason } | { missReason: MissReason; isUndecided?: boolean } {
   const { judgeFloor } = query
   const isDifferent = row.verdict === 'different'
   const failed = policy === 'proved' ? 'unproved' : 'unverified'
@@ -123,12 +123,9 @@ function evaluateCandidate(
   const isPersonVerdict = row.verdict_source === 'person'
   if (row.verdict === 'same' && (isPersonVerdict || policy === 'judged')) return { reason: 'judged' }
   const isNear = Math.max(row.similarity, row.cosine ?? 0) >= (judgeFloor ?? 2)
-  const difference = isVerified ? 'verdict' : nameDifference(query, row)
-  return {
-    missReason: isAlike(query, row) ? `${failed}:${difference}` : 'below-threshold',
-    isUndecided: row.verdict === null && isNear,
-    difference,
-  }
+  const isUndecided = row.verdict === null && isNear
+  if (!isAlike(query, row)) return { missReason: 'below-threshold', isUndecided }
+  return { missReason: `${failed}:${isVerified ? 'verdict' : nameDifference(query, row)}`, isUndecided }
 }
 
 /** Returns whether the similarity exceeds the threshold. A threshold below the operating point of the project's risk does not lower that. */

@@ -17,7 +17,7 @@ export function toSemanticMatch(
   return { result: 'HIT-SEMANTIC', reason, similarity, id: cacheIdOf(entryHash), ...found }
 }
 
-/** Converts a row that nearly matched. */
+/** Converts a row that nearly matched. A null difference: it is not similar enough. */
 export function toNearMiss(
   { normalizedHash: askedHash }: SemanticQuery,
   { row, difference }: { row: SimilarMatchRow; difference: string | null },

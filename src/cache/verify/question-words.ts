@@ -28,6 +28,7 @@ export interface QuestionWord {
 }
 
 export interface Question {
+  readonly normalized: string
   readonly words: readonly QuestionWord[]
   /** The positions of the content words. */
   readonly content: readonly number[]
@@ -100,6 +101,7 @@ function parseWords(text: string): Question {
   const read = ` ${words.map(word => word.text).join(' ')} `
   const unknown = content.filter(at => !words[at]?.isKnown && !words[at]?.isCapital)
   return {
+    normalized: text,
     words,
     content,
     slots: words.map((_, at) => smallWordsBefore(words, at)),

@@ -2,7 +2,7 @@
 import type { NormalizedPrompt } from '../text/normalize-prompt.ts'
 import type { Features } from './compared-pair.ts'
 import { pairFeatures } from './pair-features.ts'
-import { haveEqualIdentifiers, readQuestion } from './question-words.ts'
+import { haveEqualIdentifiers, type Question, readQuestion } from './question-words.ts'
 import { findStrongest, readModel, scoreFeatures } from './trees.ts'
 
 /** A project's operating point of the verifier. */
@@ -32,39 +32,45 @@ export const POINT_SCORE = 0.95
 const POINT_LOG_ODDS = Math.log(POINT_SCORE / (1 - POINT_SCORE))
 
 /** Returns whether other wordings may match the prompt: one or two plain sentences. Otherwise only an equal normalized text does. */
-export function isPlainQuestion({ isProse, normalized, owner }: NormalizedPrompt): boolean {
-  if (!isProse || !plain.test(normalized)) return false
-  const { words, content, sentencesBefore } = readQuestion(normalized, owner)
-  return content.length > 0 && words.length <= MAX_WORDS && sentencesBefore <= MAX_SENTENCES_BEFORE
+export function isPlainQuestion(prompt: NormalizedPrompt): boolean {
+  return readPlainQuestion(prompt) !== null
+}
+
+function readPlainQuestion({ isProse, normalized, owner }: NormalizedPrompt): Question | null {
+  if (!isProse || !plain.test(normalized)) return null
+  const question = readQuestion(normalized, owner)
+  const { words, content, sentencesBefore } = question
+  const isPlain = content.length > 0 && words.length <= MAX_WORDS && sentencesBefore <= MAX_SENTENCES_BEFORE
+  return isPlain ? question : null
 }
 
 /** Compares two prompts. Symmetric. */
 export function verifyPair(asked: NormalizedPrompt, cached: NormalizedPrompt, risk: SemanticRisk): PairVerdict {
-  if (!isPlainQuestion(asked) || !isPlainQuestion(cached)) return { score: 0, veto: 'prose' }
-  const veto = findPlainLaw(asked, cached)
+  const [ours, theirs] = [readPlainQuestion(asked), readPlainQuestion(cached)]
+  if (!ours || !theirs) return { score: 0, veto: 'prose' }
+  const veto = findPlainLaw(ours, theirs)
   if (veto !== null) return { score: 0, veto }
-  const features = featuresOf(asked, cached)
+  const features = pairFeatures(ours, theirs)
   const logOdds = scoreFeatures(features) - readModel().points[risk] + POINT_LOG_ODDS
   return { score: 1 / (1 + Math.exp(-logOdds)), veto: findOpposite(features) }
 }
 
 /** Returns the numbers that spoke most against the pair. */
 export function findObjections(asked: NormalizedPrompt, cached: NormalizedPrompt, count = 3): readonly Objection[] {
-  return findStrongest(featuresOf(asked, cached), count)
+  return findStrongest(pairFeatures(questionOf(asked), questionOf(cached)), count)
 }
 
-function featuresOf(asked: NormalizedPrompt, cached: NormalizedPrompt): Features {
-  return pairFeatures(asked.normalized, cached.normalized, asked.owner)
+function questionOf({ normalized, owner }: NormalizedPrompt): Question {
+  return readQuestion(normalized, owner)
 }
 
 /** Returns the law that forbids to serve the pair, whatever its score. */
 export function findBrokenLaw(asked: NormalizedPrompt, cached: NormalizedPrompt, features: Features): Law | null {
-  return findPlainLaw(asked, cached) ?? findOpposite(features)
+  return findPlainLaw(questionOf(asked), questionOf(cached)) ?? findOpposite(features)
 }
 
 /** Returns the broken law that needs no comparison of the words. */
-function findPlainLaw({ normalized, owner }: NormalizedPrompt, cached: NormalizedPrompt): Law | null {
-  const [ours, theirs] = [readQuestion(normalized, owner), readQuestion(cached.normalized, owner)]
+function findPlainLaw(ours: Question, theirs: Question): Law | null {
   if (ours.numbers !== theirs.numbers) return 'number'
   if (!haveEqualIdentifiers(ours, theirs)) return 'identifier'
   return ours.isNegated === theirs.isNegated ? null : 'negation'

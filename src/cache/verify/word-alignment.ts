@@ -78,18 +78,20 @@ function shareBase(one: QuestionWord, other: QuestionWord): boolean {
 /** Returns the likeness of two spellings from 0 to 1: one less their edits (an exchange of neighbours counts once) by the longer one's length. */
 export function spellingLikeness(one: string, other: string): number {
   if (Math.abs(one.length - other.length) > 4) return 0
-  let before: number[] = []
-  let last = Array.from({ length: other.length + 1 }, (_, j) => j)
+  // The rows of the last three letters, in one array: each pair of questions compares some dozens of words.
+  const width = other.length + 1
+  const edits = new Uint16Array(3 * width)
+  const at = (i: number, j: number) => edits[(i % 3) * width + j] ?? 0
+  const isEqual = (i: number, j: number) => one.charCodeAt(i) === other.charCodeAt(j)
+  for (let j = 1; j < width; j += 1) edits[j] = j
   for (let i = 1; i <= one.length; i += 1) {
-    const row = [i]
-    for (let j = 1; j <= other.length; j += 1) {
-      const replaced = (last[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1)
-      const isExchange = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]
-      const exchanged = isExchange ? (before[j - 2] ?? 0) + 1 : replaced
-      row.push(Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, replaced, exchanged))
+    edits[(i % 3) * width] = i
+    for (let j = 1; j < width; j += 1) {
+      let least = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (isEqual(i - 1, j - 1) ? 0 : 1))
+      if (i > 1 && j > 1 && isEqual(i - 1, j - 2) && isEqual(i - 2, j - 1))
+        least = Math.min(least, at(i - 2, j - 2) + 1)
+      edits[(i % 3) * width + j] = least
     }
-    before = last
-    last = row
   }
-  return 1 - (last[other.length] ?? 0) / Math.max(one.length, other.length)
+  return 1 - at(one.length, other.length) / Math.max(one.length, other.length)
 }
