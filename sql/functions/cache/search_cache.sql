@@ -73,77 +73,55 @@ begin
     end if;
 
     -- Candidates have no response, because at most one of them is served. There are up to five with the same hash, the newest first,
-    -- because one may be vetoed and the next not.
+    -- because one may be vetoed and the next not. Prompts that a person judged the same are found by their hash too, however low their
+    -- similarity: one of each.
     return query
     select
-        h.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'normalized', 1::double precision, null::text, e.provider, e.prompt_tokens,
-        e.completion_tokens, e.created_at, e.expires_at, p.prompt, v.verdict, v.source, e.policy
-    from unnest(project_ids, context_hashes, normalized_hashes, thresholds, max_ages_seconds) with ordinality as h (
-        project_id, context_hash, normalized_hash, threshold, max_age_seconds, at
+        h.at::integer - 1, e.id, encode(e.request_hash, 'hex'), n.match, coalesce(n.similarity, 0), null::text, e.provider,
+        e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, p.prompt, v.verdict, v.source, e.policy
+    from unnest(project_ids, context_hashes, normalized_hashes, thresholds, max_ages_seconds, have_verdicts) with ordinality as h (
+        project_id, context_hash, normalized_hash, threshold, max_age_seconds, has_verdicts, at
     )
+    cross join lateral (
+        select 'normalized' as match, h.normalized_hash as name, 1::double precision as similarity, 5 as most
+        union all
+        select 'confirmed', x.name, x.similarity, 1
+        from (
+            select c.other_hash as name, c.similarity, c.source, c.verdict
+            from cache_verdicts c
+            where c.project_id = h.project_id
+                and c.context_hash = h.context_hash
+                and c.one_hash = h.normalized_hash
+                and h.has_verdicts
+            union all
+            select c.one_hash, c.similarity, c.source, c.verdict
+            from cache_verdicts c
+            where c.project_id = h.project_id
+                and c.context_hash = h.context_hash
+                and c.other_hash = h.normalized_hash
+                and h.has_verdicts
+        ) x
+        where x.source = 'person'
+            and x.verdict = 'same'
+            and x.name <> h.normalized_hash
+        limit most_confirmed + 1
+    ) n
     cross join lateral (
         select x.entry_id, x.prompt
         from cache_prompts x
-        where x.name_key = hashtextextended(encode(h.context_hash || h.normalized_hash, 'hex'), h.project_id)
+        where x.name_key = hashtextextended(encode(h.context_hash || n.name, 'hex'), h.project_id)
             and x.project_id = h.project_id
             and x.context_hash = h.context_hash
-            and x.normalized_hash = h.normalized_hash
+            and x.normalized_hash = n.name
             and x.expires_at > now()
             and (h.max_age_seconds is null or x.created_at >= now() - make_interval(secs => h.max_age_seconds))
         order by x.created_at desc
-        limit 5
+        limit n.most
     ) p
     cross join lateral (select x.* from cache_entries x where x.id = p.entry_id limit 1) e
-    left join lateral find_effective_verdict(h.project_id, h.context_hash, h.normalized_hash, h.normalized_hash) v on true
-    where h.threshold is not null;
-
-    -- Finds prompts that a person judged the same by their hash, however low their similarity. Most projects have no such verdicts.
-    if true = any (have_verdicts) then
-        return query
-        select
-            h.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'confirmed', coalesce(n.similarity, 0), null::text, e.provider,
-            e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, p.prompt, v.verdict, v.source, e.policy
-        from unnest(project_ids, context_hashes, normalized_hashes, thresholds, max_ages_seconds, have_verdicts) with ordinality as h (
-            project_id, context_hash, normalized_hash, threshold, max_age_seconds, has_verdicts, at
-        )
-        cross join lateral (
-            select x.*
-            from (
-                select c.other_hash as name, c.similarity, c.source, c.verdict
-                from cache_verdicts c
-                where c.project_id = h.project_id
-                    and c.context_hash = h.context_hash
-                    and c.one_hash = h.normalized_hash
-                union all
-                select c.one_hash, c.similarity, c.source, c.verdict
-                from cache_verdicts c
-                where c.project_id = h.project_id
-                    and c.context_hash = h.context_hash
-                    and c.other_hash = h.normalized_hash
-            ) x
-            where x.source = 'person'
-                and x.verdict = 'same'
-                and x.name <> h.normalized_hash
-            limit most_confirmed
-        ) n
-        cross join lateral (
-            select x.entry_id, x.prompt
-            from cache_prompts x
-            where x.name_key = hashtextextended(encode(h.context_hash || n.name, 'hex'), h.project_id)
-                and x.project_id = h.project_id
-                and x.context_hash = h.context_hash
-                and x.normalized_hash = n.name
-                and x.expires_at > now()
-                and (h.max_age_seconds is null or x.created_at >= now() - make_interval(secs => h.max_age_seconds))
-            order by x.created_at desc
-            limit 1
-        ) p
-        cross join lateral (select x.* from cache_entries x where x.id = p.entry_id limit 1) e
-        cross join lateral find_effective_verdict(h.project_id, h.context_hash, h.normalized_hash, n.name) v
-        where h.threshold is not null
-            and h.has_verdicts
-            and v.verdict = 'same';
-    end if;
+    left join lateral find_effective_verdict(h.project_id, h.context_hash, h.normalized_hash, n.name) v on true
+    where h.threshold is not null
+        and (n.match = 'normalized' or v.verdict = 'same');
 
     -- For vectors that are not computed yet: whether there is anything to compare them with.
     if cardinality(array_positions(vectors, null)) > cardinality(array_positions(space_ids, null)) then
