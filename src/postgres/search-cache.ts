@@ -28,7 +28,7 @@ export interface CacheSearch {
     vector: { spaceId: number; text: string | null } | null
     /** Hashes of topic words. Prompts that share one are compared. */
     topicWords?: readonly number[]
-    /** True if the newest 2,048 prompts of the context are compared too, whatever their words. */
+    /** True if the newest 512 prompts of the context are compared too, whatever their words. */
     comparesNewest?: boolean
     /** True if verdicts on questions may exist. */
     hasVerdicts?: boolean

@@ -5,10 +5,10 @@ import { describeBackends } from '../harness/backends.ts'
 import { cacheEntryFor, createEmbeddingSpace, createTestProject, rewordedSearch } from '../harness/cached-responses.ts'
 
 /** The prompts of a group that are compared without a topic word in common. */
-const NEWEST = 2_048
+const NEWEST = 512
 
 describeBackends('a search that compares the newest prompts', backend => {
-  /** Stores `old` with topic word 1 before, and `new` with topic word 2 after enough others that `old` is the newest but 2,048. */
+  /** Stores `old` with topic word 1 before, and `new` with topic word 2 after enough others that `old` is the newest but 512. */
   async function open() {
     const { database } = await backend.open()
     const place = {
