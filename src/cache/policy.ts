@@ -5,6 +5,7 @@ import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { SemanticReason } from './entry.ts'
 import type { MismatchReason, MissReason } from './reasons.ts'
 import { normalizeInSameContext } from './text/normalize-prompt.ts'
+import { readWordingModelHash } from './text/wording-instructions.ts'
 import { mainDifferenceKind } from './verify/difference.ts'
 import { readModelHash } from './verify/trees.ts'
 import { type MatchVeto, type PairVerdict, POINT_SCORE, verifyPair } from './verify/verify.ts'
@@ -40,10 +41,10 @@ export interface NoCandidate {
   nearest?: SimilarMatchRow & Pick<ScoredRow, 'cosine' | 'veto'>
 }
 
-/** Returns the project's settings that a match depends on, as a key. Matches found under other settings are not reused. */
+/** Returns the project's settings and the learned models that a match depends on, as a key. Matches found under others are not reused. */
 export function matchSettingsKey(resolvedKey: ResolvedKey): string {
   const { semantic_mode, semantic_policy, semantic_risk, verdict_generation } = resolvedKey
-  return `${semantic_mode}:${semantic_policy}:${semantic_risk}:${verdict_generation}:${readModelHash()}`
+  return `${semantic_mode}:${semantic_policy}:${semantic_risk}:${verdict_generation}:${readModelHash()}:${readWordingModelHash()}`
 }
 
 /** Returns whether the judge is called before a miss, which costs money. Test keys have no judge, because they reach only the sandbox. */

@@ -207,11 +207,16 @@ export const countSenses = (word: string, kind: PartOfSpeech): number => lookUp(
 
 /** Returns whether a lower-case base form most often names an object, a substance or a being, or one of `kinds`; not "height", "skill" or a body part. */
 export function isNounOfKind(word: string, kinds: readonly string[] = ['object', 'substance']): boolean {
-  const { parents } = lexicon()
-  const things = kinds.map(each => lookUp(each)?.senses.n[0])
-  let sense = lookUp(word)?.senses.n[0] ?? 0
-  while (parents[sense] !== sense && !things.includes(sense)) sense = parents[sense] ?? sense
-  return things.includes(sense)
+  const senses = generalSensesOf(word, 'n', 1)
+  return kinds.some(each => senses.has(lookUp(each)?.senses.n[0] ?? -1))
+}
+
+/** Returns the `most` frequent senses of a lower-case base form as a part of speech, and all more general senses. */
+export function generalSensesOf(word: string, kind: PartOfSpeech, most: number): ReadonlySet<number> {
+  const senses = new Set(lookUp(word)?.senses[kind].slice(0, most))
+  // A loop over a set visits what it adds.
+  for (const sense of senses) senses.add(lexicon().parents[sense] ?? sense)
+  return senses
 }
 
 /** Returns the relation of two lower-case base forms. */

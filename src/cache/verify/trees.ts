@@ -1,7 +1,5 @@
 /** The learned model: gradient-boosted trees over a pair's numbers, in a file that `scripts/evaluate/train.ts` writes. */
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { brotliDecompressSync } from 'node:zlib'
+import { type PackedModel, readPackedModel } from '../text/packed-model.ts'
 import type { Features } from './compared-pair.ts'
 
 /** One tree. Its inner nodes are numbered from 0; a negative child -1 - k is leaf k. */
@@ -38,13 +36,11 @@ interface CompiledTrees {
   readonly leaf: Float64Array
 }
 
-let loaded: { model: Model; hash: string } | undefined
+let loaded: PackedModel<Model> | undefined
 let compiled: CompiledTrees | undefined
 
-function load(): { model: Model; hash: string } {
-  const packed = readFileSync(new URL('./model.json.br', import.meta.url))
-  const hash = createHash('sha256').update(packed).digest('hex').slice(0, 12)
-  loaded = { model: JSON.parse(brotliDecompressSync(packed).toString()) as Model, hash }
+function load(): PackedModel<Model> {
+  loaded = readPackedModel(new URL('./model.json.br', import.meta.url))
   return loaded
 }
 

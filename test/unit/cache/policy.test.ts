@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { SemanticQuery } from '../../../src/cache/cache-query.ts'
-import { type SemanticPolicy, scoreRows, selectCandidate } from '../../../src/cache/policy.ts'
+import { matchSettingsKey, type SemanticPolicy, scoreRows, selectCandidate } from '../../../src/cache/policy.ts'
 import { normalizePrompt } from '../../../src/cache/text/normalize-prompt.ts'
+import { readWordingModelHash } from '../../../src/cache/text/wording-instructions.ts'
+import { readModelHash } from '../../../src/cache/verify/trees.ts'
+import type { ResolvedKey } from '../../../src/postgres/admit-requests.ts'
 import type { SimilarMatchRow } from '../../../src/postgres/search-cache.ts'
 
 const ASKED = 'How do I boil an egg?'
@@ -155,4 +158,11 @@ test('offers the judge the most similar candidate first', () => {
 
 test('decides nothing without candidates', () => {
   expect(selectCandidate(query(), [], 'judged')).toEqual({ missReason: 'no-candidate', undecided: [] })
+})
+
+test('a match is reused only with the models that found it', () => {
+  const key = { semantic_mode: 'on', semantic_policy: 'verified', semantic_risk: 'balanced', verdict_generation: 1 }
+  const parts = matchSettingsKey(key as unknown as ResolvedKey).split(':')
+  expect(parts).toContain(readModelHash())
+  expect(parts).toContain(readWordingModelHash())
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { isBoardContext, isWhole, readContexts } from '../../../../scripts/evaluate/contexts.ts'
 import { classifyPromptContext } from '../../../../src/cache/prompt-text.ts'
 import { classifyContext } from '../../../../src/cache/text/context-kind.ts'
 import { normalizeInSameContext, normalizePrompt } from '../../../../src/cache/text/normalize-prompt.ts'
@@ -7,19 +8,39 @@ import contexts from '../../../fixtures/contexts.json' with { type: 'json' }
 import { processorMs } from '../../../harness/processor-time.ts'
 
 const kindOf = (context: unknown) => classifyContext(context).kind
-const { documents, answering, wording } = contexts
 const under = (system: string) => ({ model: 'm', messages: [{ role: 'system', content: system }, { role: 'user' }] })
 
-const longDocuments = Array.from({ length: 3 }, () => documents.join('\n\n')).join('\n\n')
-const withDocuments = (prompt: string) => prompt.replace('{documents}', longDocuments)
+const labelled = readContexts()
+const documents = Array.from({ length: 3 }, () => contexts.documents.join('\n\n')).join('\n\n')
 
-describe('a system prompt', () => {
-  test('that names a word of wording, or contains documents, is instructions', () => {
-    expect(answering.filter(each => kindOf(under(withDocuments(each))) !== 'instructions')).toEqual([])
+describe('the kinds of system prompts', () => {
+  test.each([
+    { name: 'single instructions', whole: false, leastFound: 100, mostFalse: 8 },
+    { name: 'whole prompts', whole: true, leastFound: 12, mostFalse: 2 },
+  ])('of an author of whom nothing was learned: $name', ({ whole, leastFound, mostFalse }) => {
+    const board = labelled.filter(context => isBoardContext(context) && isWhole(context) === whole)
+    const found = board.filter(({ text }) => kindOf(under(text)) === 'work')
+    expect(board.length).toBeGreaterThan(whole ? 50 : 340)
+    expect(found.filter(({ label }) => label === 1).length).toBeGreaterThanOrEqual(leastFound)
+    expect(found.filter(({ label }) => label === 0).length).toBeLessThanOrEqual(mostFalse)
   })
 
-  test('that works on the wording of the message is work', () => {
-    expect(wording.filter(each => kindOf(under(withDocuments(each))) !== 'work')).toEqual([])
+  test('are learned from the other authors', () => {
+    const learned = labelled.filter(context => !isBoardContext(context))
+    const wrong = learned.filter(({ text, label }) => (kindOf(under(text)) === 'work') !== (label === 1))
+    expect(learned.length).toBeGreaterThan(3_700)
+    expect(wrong.length).toBeLessThan(80)
+  })
+})
+
+describe('a system prompt', () => {
+  test('with documents has the kind that it has without them', () => {
+    const templates = labelled.map(({ text }) => text).filter(text => text.includes('{documents}'))
+    const differs = templates.filter(
+      text => kindOf(under(text.replace('{documents}', documents))) !== kindOf(under(text)),
+    )
+    expect(templates.length).toBeGreaterThanOrEqual(10)
+    expect(differs).toEqual([])
   })
 
   test.each([
