@@ -2,6 +2,7 @@
 
 import { createBuiltinEmbedder } from '../../src/cache/embedders/builtin-embedder.ts'
 import { createLocalEmbedder } from '../../src/cache/embedders/local/local-embedder.ts'
+import { readModel } from '../../src/cache/verify/trees.ts'
 import { BUNDLED_MODEL_PATH } from '../../src/config/embedder.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import type { LabelledPair } from './pairs.ts'
@@ -15,6 +16,8 @@ export interface Compare {
   readonly name: (typeof embedderNames)[number]
   /** Returns the cosine of two texts, the pair's own or derived ones. Rejects if there is none. */
   compare(pair: LabelledPair, one: string, other: string): Promise<number>
+  /** Whether the verifier has learned from cosines of the embedder. */
+  readonly isReadByVerifier: boolean
   /** Null if only pairs have a similarity. */
   readonly embed: Embed | null
   close(): Promise<void>
@@ -24,16 +27,18 @@ export interface Compare {
 export async function openCompare(wanted: string): Promise<Compare> {
   const name = embedderNames.find(each => each === wanted)
   if (!name) throw new Error(`--embedder must be one of ${embedderNames.join(', ')}`)
-  if (name === 'recorded') return { name, compare: recorded, embed: null, close: async () => {} }
+  if (name === 'recorded')
+    return { name, isReadByVerifier: false, compare: recorded, embed: null, close: async () => {} }
   if (name === 'builtin') {
     const { embed, close } = createBuiltinEmbedder()
-    return { name, ...comparing(async text => embed(text)), close }
+    return { name, isReadByVerifier: false, ...comparing(async text => embed(text)), close }
   }
-  const { embedInBackground, close } = await createLocalEmbedder(
+  const { space, embedInBackground, close } = await createLocalEmbedder(
     process.env.EMBEDDINGS_PATH ?? BUNDLED_MODEL_PATH,
     createLog('error'),
   )
-  return { name, ...comparing(text => embedInBackground(text, '')), close }
+  const isReadByVerifier = space.model === readModel('cosine').space
+  return { name, isReadByVerifier, ...comparing(text => embedInBackground(text, '')), close }
 }
 
 function comparing(embed: Embed): Pick<Compare, 'compare'> & { embed: Embed } {

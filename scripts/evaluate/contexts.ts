@@ -15,14 +15,14 @@ export interface LabelledContext {
 }
 
 const OWN_CONTEXTS = join(import.meta.dirname, 'contexts')
-/** The author of the board. The classifier is never trained on what it wrote. */
-const BOARD_AUTHOR = '04'
+/** The authors of the board. The classifier is never trained on what they wrote. */
+const boardAuthors: ReadonlySet<string> = new Set(['04', '09'])
 const labels: ReadonlyMap<unknown, 0 | 1> = new Map([
   ['answering', 0],
   ['wording', 1],
 ])
 
-export const isBoardContext = ({ author }: LabelledContext) => author === BOARD_AUTHOR
+export const isBoardContext = ({ author }: LabelledContext) => boardAuthors.has(author)
 
 export const isWhole = ({ sentences }: LabelledContext) => isWholePrompt(sentences)
 

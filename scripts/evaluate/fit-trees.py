@@ -1,6 +1,6 @@
-"""Fits the verifier's trees with LightGBM. Started by train.ts: `python3 fit-trees.py DIRECTORY`.
+"""Fits the verifier's trees with LightGBM. Started by train.ts: `python3 fit-trees.py DIRECTORY COLUMNS`.
 
-Reads `names.json`, the names of the numbers; `numbers.f32`, the rows; `labels.u8`; `weights.f32`; and `trained.u8`, whose bit k is set if
+Reads `names.json`, the names of the numbers; `numbers.f32`, the rows, of whose numbers the first COLUMNS are used; `labels.u8`; `weights.f32`; and `trained.u8`, whose bit k is set if
 model k is trained on a row. Writes `log-odds.f64`, those of every row by every model, and `trees.json`, the last model.
 """
 
@@ -36,9 +36,10 @@ PARAMETERS = {
 }
 
 
-def main(directory):
+def main(directory, columns):
     names = json.loads((directory / "names.json").read_text())
-    numbers = numpy.fromfile(directory / "numbers.f32", numpy.float32).reshape(-1, len(names)).astype(numpy.float64)
+    numbers = numpy.fromfile(directory / "numbers.f32", numpy.float32).reshape(-1, len(names))
+    numbers = numbers[:, :columns].astype(numpy.float64)
     labels = numpy.fromfile(directory / "labels.u8", numpy.uint8)
     weights = numpy.fromfile(directory / "weights.f32", numpy.float32)
     trained = numpy.fromfile(directory / "trained.u8", numpy.uint8)
@@ -98,4 +99,4 @@ def shorten(threshold, values):
     return threshold
 
 
-main(Path(sys.argv[1]))
+main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -28,18 +28,21 @@ export function readText(text: string): ReadText {
   return { reading, isBypassed: findBypassReason(reading) !== null }
 }
 
-/** Returns the verifier's score; 0 if the pair is not compared or a law forbids it. */
-export function scoreTexts(one: ReadText, other: ReadText, risk: SemanticRisk): number {
+/** Returns the verifier's score; 0 if the pair is not compared or a law forbids it. `cosine` as for `verifyPair`. */
+export function scoreTexts(one: ReadText, other: ReadText, risk: SemanticRisk, cosine: number | null): number {
   if (one.isBypassed || other.isBypassed) return 0
-  const { score, veto } = verifyPair(one.reading, other.reading, risk)
+  const { score, veto } = verifyPair(one.reading, other.reading, risk, cosine)
   return veto === null ? score : 0
 }
 
-export async function weighPair(pair: LabelledPair, { compare }: Pick<Compare, 'compare'>): Promise<WeighedPair> {
+export async function weighPair(
+  pair: LabelledPair,
+  { compare, isReadByVerifier }: Pick<Compare, 'compare' | 'isReadByVerifier'>,
+): Promise<WeighedPair> {
   const [one, other] = [readText(pair.a), readText(pair.b)]
   const isNormalized = !one.isBypassed && !other.isBypassed && one.reading.normalized === other.reading.normalized
   const similarity = isNormalized ? 1 : await compare(pair, one.reading.normalized, other.reading.normalized)
-  const score = (risk: SemanticRisk) => scoreTexts(one, other, risk)
+  const score = (risk: SemanticRisk) => scoreTexts(one, other, risk, isReadByVerifier ? similarity : null)
   return {
     ...pair,
     isNormalized,

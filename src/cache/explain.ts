@@ -12,6 +12,7 @@ import {
   exceedsThreshold,
   isCandidate,
   isJudgedInline,
+  knownCosine,
   nameDifference,
   type ScoredRow,
   scoreRows,
@@ -118,7 +119,7 @@ export function createLookupExplainer({
       maxAgeSeconds: control.maxAgeSeconds,
     })
     const byEntry = new Map<number, NearestRow>()
-    for (const row of scoreRows(semantic, found, resolvedKey.semantic_policy))
+    for (const row of scoreRows(semantic, found, resolvedKey.semantic_policy, vectors.isReadByVerifier))
       if (row.match !== 'exact' && !byEntry.has(row.entry_id)) byEntry.set(row.entry_id, row)
     return [...byEntry.values()].sort((a, b) => rankOf(b) - rankOf(a)).slice(0, MAX_NEAREST)
   }
@@ -151,7 +152,9 @@ export function createLookupExplainer({
       return {
         key: describeKey(query),
         semantic: isSemantic ? describeSemantic(query, semantic) : null,
-        nearest: isSemantic ? nearest.map(row => describeCandidate(semantic, row, shown.has(row.entry_id))) : [],
+        nearest: isSemantic
+          ? nearest.map(row => describeCandidate(semantic, row, shown.has(row.entry_id), vectors.isReadByVerifier))
+          : [],
         decision: decide(query, isExact, nearest),
       }
     },
@@ -209,7 +212,12 @@ function describeSemantic({ resolvedKey }: CacheQuery, semantic: SemanticQuery) 
   }
 }
 
-function describeCandidate(semantic: SemanticQuery, row: NearestRow, isShown: boolean): ExplainedCandidate {
+function describeCandidate(
+  semantic: SemanticQuery,
+  row: NearestRow,
+  isShown: boolean,
+  readsCosine: boolean,
+): ExplainedCandidate {
   const { normalizedPrompt } = semantic
   const cached = normalizeInSameContext(normalizedPrompt, row.prompt)
   const isEqual = normalizedPrompt.normalized === cached.normalized
@@ -223,7 +231,10 @@ function describeCandidate(semantic: SemanticQuery, row: NearestRow, isShown: bo
     proof: isEqual ? 'normalized' : isServable ? 'verified' : nameDifference(semantic, row),
     verdict: row.verdict === null ? null : { verdict: row.verdict, source: row.verdict_source },
     objections: isCompared
-      ? findObjections(normalizedPrompt, cached).map(([number, effect]) => ({ number, effect: round(effect) }))
+      ? findObjections(normalizedPrompt, cached, readsCosine ? knownCosine(row) : null).map(([number, effect]) => ({
+          number,
+          effect: round(effect),
+        }))
       : [],
     differences: isShown ? findDifferences(normalizedPrompt.text, cached.text) : [],
   }

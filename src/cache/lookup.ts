@@ -2,7 +2,7 @@
 
 import { msSince } from '../event-loop/clock.ts'
 import { createMinuteLimiter, type MinuteLimiter } from '../event-loop/minute-limiter.ts'
-import type { CacheMatchRow, CacheSearchResult, SimilarMatchRow } from '../postgres/search-cache.ts'
+import type { CacheSearchResult, SimilarMatchRow } from '../postgres/search-cache.ts'
 import { type CacheQuery, isUserScoped } from './cache-query.ts'
 import {
   type CandidateSearch,
@@ -112,7 +112,7 @@ export function createCacheLookup(options: LookupOptions): CacheLookup {
     query: CacheQuery,
     { vector, result }: Omit<SearchOutcome, 'criteria'>,
   ): Promise<LookupResult> {
-    const { picked, ...lookup } = evaluateResult(query, result, mayRecordNearMiss)
+    const { picked, ...lookup } = evaluateResult(query, result, vectors.isReadByVerifier, mayRecordNearMiss)
     const match = picked ? await readResponse(query, picked) : lookup.match
     if (match) cacheMatch(query, match)
     return { ...lookup, match, vector }
@@ -214,14 +214,11 @@ export function nameContext(
     : reason
 }
 
-function candidatesOf(rows: readonly CacheMatchRow[]) {
-  return rows.filter(row => row.match !== 'exact').toSorted((one, other) => other.similarity - one.similarity)
-}
-
 /** Returns the match among the rows, or the reason why none may be served. */
 function evaluateResult(
   query: CacheQuery,
   { matches, hasBelowThreshold }: CacheSearchResult,
+  readsCosine: boolean,
   mayRecordNearMiss: MinuteLimiter,
 ): Omit<LookupResult, 'vector'> & { picked?: SemanticMatch<EntryMetadata> } {
   const { resolvedKey, requestHash } = query
@@ -229,13 +226,16 @@ function evaluateResult(
   const exact = matches.find(row => row.match === 'exact')
   if (exact) return { match: toExactMatch(requestHash, toCacheEntry(exact)), missReason: 'no-candidate' }
   if (typeof semantic === 'string') return { match: null, missReason: semantic }
-  const found = scoreRows(semantic, matches, resolvedKey.semantic_policy)
+  const found = scoreRows(semantic, matches, resolvedKey.semantic_policy, readsCosine)
   const isNear = (row: ScoredRow) => isCandidate(query, semantic, row)
   const [near, below] = [found.filter(isNear), found.filter(row => !isNear(row))]
   const picked = selectCandidate(semantic, near, resolvedKey.semantic_policy)
   if ('missReason' in picked) {
     const { nearest, ...none } = picked
-    const sample = nearest ?? candidatesOf(below).find(({ verdict }) => verdict === null)
+    const candidates = below
+      .filter(row => row.match !== 'exact')
+      .sort((one, other) => other.similarity - one.similarity)
+    const sample = nearest ?? candidates.find(({ verdict }) => verdict === null)
     if ((hasBelowThreshold || below.length > 0) && none.missReason === 'no-candidate')
       none.missReason = 'below-threshold'
     const isRecorded =

@@ -7,7 +7,7 @@ import type { MismatchReason, MissReason } from './reasons.ts'
 import { normalizeInSameContext } from './text/normalize-prompt.ts'
 import { readWordingModelHash } from './text/wording-instructions.ts'
 import { mainDifferenceKind } from './verify/difference.ts'
-import { readModelHash } from './verify/trees.ts'
+import { readModelsHash } from './verify/trees.ts'
 import { type MatchVeto, type PairVerdict, POINT_SCORE, verifyPair } from './verify/verify.ts'
 
 /**
@@ -44,7 +44,7 @@ export interface NoCandidate {
 /** Returns the project's settings and the learned models that a match depends on, as a key. Matches found under others are not reused. */
 export function matchSettingsKey(resolvedKey: ResolvedKey): string {
   const { semantic_mode, semantic_policy, semantic_risk, verdict_generation } = resolvedKey
-  return `${semantic_mode}:${semantic_policy}:${semantic_risk}:${verdict_generation}:${readModelHash()}:${readWordingModelHash()}`
+  return `${semantic_mode}:${semantic_policy}:${semantic_risk}:${verdict_generation}:${readModelsHash()}:${readWordingModelHash()}`
 }
 
 /** Returns whether the judge is called before a miss, which costs money. Test keys have no judge, because they reach only the sandbox. */
@@ -58,20 +58,29 @@ export function isJudgedInline(resolvedKey: ResolvedKey): boolean {
   return resolvedKey.semantic_mode === 'on' && resolvedKey.semantic_policy === 'judged'
 }
 
-/** Scores the rows by the policy. */
-export function scoreRows(query: SemanticQuery, rows: readonly CacheMatchRow[], policy: SemanticPolicy): ScoredRow[] {
+/** Scores the rows by the policy. With `readsCosine`, the verifier knows the space of the cosines. */
+export function scoreRows(
+  query: SemanticQuery,
+  rows: readonly CacheMatchRow[],
+  policy: SemanticPolicy,
+  readsCosine: boolean,
+): ScoredRow[] {
   return rows.map(row => {
     if (row.match === 'exact' || row.match === 'normalized' || policy === 'threshold' || policy === 'proved') return row
-    const { score, veto } = verify(query, row)
+    const { score, veto } = verify(query, row, readsCosine)
     return { ...row, cosine: row.similarity, similarity: score, veto }
   })
 }
 
-function verify({ normalizedPrompt, risk }: SemanticQuery, { prompt }: SimilarMatchRow): PairVerdict {
-  const cached = normalizeInSameContext(normalizedPrompt, prompt)
+function verify({ normalizedPrompt, risk }: SemanticQuery, row: SimilarMatchRow, readsCosine: boolean): PairVerdict {
+  const cached = normalizeInSameContext(normalizedPrompt, row.prompt)
   if (cached.normalized === normalizedPrompt.normalized) return { score: 1, veto: null }
-  return verifyPair(normalizedPrompt, cached, risk)
+  return verifyPair(normalizedPrompt, cached, risk, readsCosine ? knownCosine(row) : null)
 }
+
+/** Returns the cosine of the normalized texts. The similarity of a confirmed pair may be of another time and space. */
+export const knownCosine = ({ match, similarity, cosine = similarity }: ScoredRow & { similarity: number }) =>
+  match === 'similar' ? cosine : null
 
 /** Returns whether a row is similar enough to be evaluated. A confirmed pair is, unless the client requires more similarity. */
 export function isCandidate({ resolvedKey, control }: CacheQuery, semantic: SemanticQuery, row: ScoredRow): boolean {
@@ -137,12 +146,11 @@ export function exceedsThreshold(
   return similarity > (cosine === undefined ? threshold : Math.max(threshold, POINT_SCORE))
 }
 
-/** Returns whether the texts look alike or the verifier finds them the same, so that a miss names what is different. */
-function isAlike(
-  { threshold }: SemanticQuery,
-  { similarity, cosine = similarity }: ScoredRow & { similarity: number },
-): boolean {
-  return similarity > threshold || cosine > threshold
+/** Returns whether the texts look alike or the verifier finds them the same, so that a miss names what is different; a law, of any near miss. */
+function isAlike({ threshold }: SemanticQuery, row: ScoredRow & { similarity: number }): boolean {
+  const { similarity, cosine = similarity, veto = null } = row
+  const isLaw = veto !== null && veto !== 'prose'
+  return Math.max(similarity, cosine) > threshold || (isLaw && isNearMiss(row))
 }
 
 /** Returns the law that the pair breaks, or else its main difference. */

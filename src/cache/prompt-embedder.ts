@@ -15,6 +15,7 @@ import type { Embedder, PaidEmbedder } from './embedders/embedder.ts'
 import type { NormalizedPrompt } from './text/normalize-prompt.ts'
 import { packVector, unpackFloats, type VectorNamer } from './vectors/pack-vector.ts'
 import type { VectorStore } from './vectors/vector-store.ts'
+import { readModel } from './verify/trees.ts'
 
 /** What is embedded: part of the space's name, so that vectors of other texts are never compared. */
 const EMBEDDING_TEXT = 'normalized'
@@ -34,8 +35,10 @@ export interface PendingVector {
   ready: Promise<PromptVector | null>
 }
 
-export type PromptEmbedder =
-  /** Computes vectors in-process. They cost so little that they are not stored. */
+export type PromptEmbedder = {
+  /** Whether the verifier has learned from cosines of this space. */
+  readonly isReadByVerifier: boolean
+} /** Computes vectors in-process. They cost so little that they are not stored. */ & (
   | { readonly isFree: true; make(prompt: Pick<NormalizedPrompt, 'normalized'>): PromptVector }
   /** Resolves to a normalized text's vector. Null when the embedder failed or timed out. */
   | {
@@ -45,6 +48,7 @@ export type PromptEmbedder =
       /** Like `find`, for a response to be stored. It may take longer, because no request waits for it. */
       findLater(context: EmbeddingContext, normalized: string): Promise<PromptVector | null>
     }
+)
 
 /** The request for which a vector is computed. */
 export type EmbeddingContext = Pick<CacheQuery, 'resolvedKey' | 'trace'> & {
@@ -74,12 +78,14 @@ export async function createPromptEmbedder(options: PromptEmbedderOptions): Prom
   const toPromptVector = (values: Float32Array): PromptVector => ({ spaceId, text: formatVector(values) })
   if (embedder.isFree)
     return {
+      isReadByVerifier: false,
       isFree: true,
       make: ({ normalized }) => toPromptVector(embedder.embed(normalized)),
     }
   if (embedder.endpoint === null) {
     const toNullable = (values: Float32Array | null) => values && toPromptVector(values)
     return {
+      isReadByVerifier: model === readModel('cosine').space,
       isFree: false,
       spaceId,
       find: (context, normalized) => embedder.embed(normalized, scopeOwnerOf(context)).then(toNullable),
@@ -105,6 +111,7 @@ export async function createPromptEmbedder(options: PromptEmbedderOptions): Prom
     }
   }
   return {
+    isReadByVerifier: false,
     isFree: false,
     spaceId,
     find,

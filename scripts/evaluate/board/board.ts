@@ -67,14 +67,14 @@ async function measurePairs(file: string, embedder: Compare, { tell }: BoardOpti
 async function measureStream(
   measured: Measured,
   questions: Questions,
-  { embed }: Compare,
+  { embed, isReadByVerifier }: Compare,
   { threshold, streamed, tell }: BoardOptions,
 ): Promise<void> {
   if (!embed) return
   const told = (done: number) => tell(`${measured.name}: ${done} questions`)
   const asked = await readQuestions(questions.first(streamed), embed, told)
   for (const [at, method] of methods.entries()) {
-    const cache = method.openCache(threshold)
+    const cache = method.openCache(threshold, isReadByVerifier)
     const into = measured.methods[at]
     if (into) into.stream = runStream(asked, cache, questions)
     tell(`${measured.name}: a stream of ${asked.length}, ${method.name}`)

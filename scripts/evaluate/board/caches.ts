@@ -33,7 +33,7 @@ const MAX_SCORED = 5
 /** Topic words of a question that are stored with it. A question is compared with those that have one of its own. */
 const STORED_WORDS = 3
 
-export function openVerified(threshold: number, risk: SemanticRisk): GroupCache {
+export function openVerified(threshold: number, risk: SemanticRisk, readsCosine: boolean): GroupCache {
   const proved = openProved()
   const byWord = new Map<string, EmbeddedQuestion[]>()
   const isCompared = ({ reading, isBypassed }: EmbeddedQuestion) => !isBypassed && isPlainQuestion(reading)
@@ -58,8 +58,8 @@ export function openVerified(threshold: number, risk: SemanticRisk): GroupCache 
       return { kept, similarity: one && other ? cosine(one, other) : 0 }
     })
     let [best, found]: [number, number | null] = [threshold, null]
-    for (const { kept } of similarities.sort((a, b) => b.similarity - a.similarity).slice(0, MAX_SCORED)) {
-      const score = scoreTexts(asked, kept, risk)
+    for (const { kept, similarity } of similarities.sort((a, b) => b.similarity - a.similarity).slice(0, MAX_SCORED)) {
+      const score = scoreTexts(asked, kept, risk, readsCosine ? similarity : null)
       if (score > best) [best, found] = [score, kept.number]
     }
     return found

@@ -13,7 +13,8 @@ export interface Method {
   similarityOf(pair: ComparedPair): number
   /** The pair is served below this threshold; -Infinity for never. */
   limitOf(pair: ComparedPair): number
-  openCache(threshold: number): GroupCache
+  /** `readsCosine`: whether the verifier has learned from the embedder's cosines. */
+  openCache(threshold: number, readsCosine: boolean): GroupCache
 }
 
 /** Smaller differences are rounding errors: pairs with equal texts must have equal ranks. */
@@ -32,7 +33,7 @@ export const methods: readonly Method[] = [
     name: `verified, ${risk}`,
     similarityOf,
     limitOf: ({ isNormalized, scores }: WeighedPair) => (isNormalized ? Infinity : scores[risk] || -Infinity),
-    openCache: (threshold: number) => openVerified(threshold, risk),
+    openCache: (threshold: number, readsCosine: boolean) => openVerified(threshold, risk, readsCosine),
   })),
   {
     name: 'threshold',

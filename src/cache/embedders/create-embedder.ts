@@ -9,9 +9,9 @@ import { createLocalEmbedder } from './local/local-embedder.ts'
 /** Describes each embedder and its alternative, with measured values from docs/semantic-cache.md. */
 export const EMBEDDER_DESCRIPTIONS: Record<EmbedderConfig['kind'], string> = {
   builtin:
-    'questions are compared by their words, for microseconds each; EMBEDDER=local would serve some 3 % more of them, for 2.4 ms of processor time each and 150 MB of memory',
+    'questions are compared by their words, for microseconds each; EMBEDDER=local would serve some 40 % more of them in other words, for 2.4 ms of processor time each and 150 MB of memory',
   local:
-    'questions are compared by a model on this machine, for 2.4 ms of processor time each and 150 MB of memory; EMBEDDER=builtin would serve some 3 % fewer of them, for microseconds each',
+    'questions are compared by a model on this machine, for 2.4 ms of processor time each and 150 MB of memory; EMBEDDER=builtin would serve some 30 % fewer of them in other words, for microseconds each',
   api: 'questions are compared by the model at EMBEDDINGS_BASE_URL, which is called for each new one; EMBEDDER=builtin compares their words without a call',
 }
 

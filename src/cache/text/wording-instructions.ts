@@ -4,7 +4,7 @@
  */
 
 import { baseFormOf, generalSensesOf } from './lexicon.ts'
-import { type PackedModel, readPackedModel } from './packed-model.ts'
+import { openPackedModel, type PackedModel } from './packed-model.ts'
 
 export interface WordingModel {
   /** The log odds of a sentence without features, less the threshold: of a short text, and of a whole prompt. */
@@ -25,20 +25,25 @@ const label = /^(?:[<[][^<>[\]]*[>\]]|\p{L}+(?: \p{L}+)?:)\s*$/u
 /** Scripts without spaces between words have shorter parts of words. */
 const dense = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
 
-let loaded: (PackedModel<WordingModel> & { readonly weights: ReadonlyMap<string, number> }) | undefined
+let opened: PackedModel<WordingModel> | undefined
+let weightsByFeature: ReadonlyMap<string, number> | undefined
 
-function load() {
-  const packed = readPackedModel<WordingModel>(new URL('./wording-model.json.br', import.meta.url))
-  loaded = { ...packed, weights: new Map(Object.entries(packed.model.weights)) }
-  return loaded
+function open(): PackedModel<WordingModel> {
+  opened ??= openPackedModel<WordingModel>(new URL('./wording-model.json.br', import.meta.url))
+  return opened
+}
+
+function readWeights(): ReadonlyMap<string, number> {
+  weightsByFeature ??= new Map(Object.entries(open().read().weights))
+  return weightsByFeature
 }
 
 /** Identifies the model. Matches in contexts that another model has classified are not reused. */
-export const readWordingModelHash = (): string => (loaded ?? load()).hash
+export const readWordingModelHash = (): string => open().hash
 
 /** Returns whether the text instructs the model to work on the wording of the user's message. Linear. */
 export function asksForWording(text: string): boolean {
-  const { model, weights } = loaded ?? load()
+  const [weights, { bias: biases }] = [readWeights(), open().read()]
   const weigh = (features: readonly string[]): Weighed => [
     features.reduce((sum, feature) => sum + (weights.get(feature) ?? 0), 0),
     features.length,
@@ -50,7 +55,7 @@ export function asksForWording(text: string): boolean {
     return weighed
   }
   const sentences = readSentences(text)
-  const bias = isWholePrompt(sentences) ? model.bias.whole : model.bias.short
+  const bias = isWholePrompt(sentences) ? biases.whole : biases.short
   return sentences.some(({ words, pairs }) => {
     let [sum, count] = weigh(pairs)
     for (const [weight, features] of words.map(weighWord)) {

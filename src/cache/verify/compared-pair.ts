@@ -9,7 +9,10 @@ export interface Pair {
   readonly rest: readonly [readonly QuestionWord[], readonly QuestionWord[]]
 }
 
-/** Names in the order of the numbers, which is the same for every pair. Filled by the first pair. */
+/** The name of the cosine of the normalized texts, the last number of the pairs that have one. */
+export const COSINE = 'cosine'
+
+/** Names in the order of the numbers, which is the same for every pair. Filled by the first pair, and the cosine by the first that has one. */
 const names: string[] = []
 const positions = new Map<string, number>()
 
@@ -38,6 +41,10 @@ export class Features {
   /** In single precision, to which the trees are fitted. */
   get values(): Float32Array {
     return Float32Array.from(this.#values)
+  }
+
+  has(name: string): boolean {
+    return this.#values[positions.get(name) ?? -1] !== undefined
   }
 
   /** Throws for a name that no number has. */

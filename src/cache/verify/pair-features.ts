@@ -1,5 +1,5 @@
 /** The numbers of a pair of questions, from which the trees decide: overlap, small words by class, what differs and where, order, form. */
-import { Features, named, type Pair, share } from './compared-pair.ts'
+import { COSINE, Features, named, type Pair, share } from './compared-pair.ts'
 import { haveEqualIdentifiers, type Question } from './question-words.ts'
 import { measureRelations, measureRest } from './rest-features.ts'
 import { measureSlots } from './slot-features.ts'
@@ -8,14 +8,15 @@ import { askedKinds, FIRST_YES_NO_KIND } from './word-classes.ts'
 
 const inflections = ['s', 'd', 'ing', 'degree', 'other'] as const
 
-/** Returns the numbers of a pair. Symmetric. */
-export function pairFeatures(one: Question, other: Question): Features {
+/** Returns the numbers of a pair; with `cosine`, also that. Symmetric. */
+export function pairFeatures(one: Question, other: Question, cosine: number | null = null): Features {
   const questions = one.normalized < other.normalized ? ([one, other] as const) : ([other, one] as const)
   const alignment = alignWords(...questions)
   const wordsAt = (side: 0 | 1) => alignment.rest[side].flatMap(at => questions[side].words[at] ?? [])
   const pair: Pair = { questions, alignment, rest: [wordsAt(0), wordsAt(1)] }
   const features = new Features()
   for (const measure of measures) measure(pair, features)
+  if (cosine !== null) features.set(COSINE, cosine)
   return features
 }
 

@@ -1,6 +1,6 @@
-/** The learned model: gradient-boosted trees over a pair's numbers, in a file that `scripts/evaluate/train.ts` writes. */
-import { type PackedModel, readPackedModel } from '../text/packed-model.ts'
-import type { Features } from './compared-pair.ts'
+/** The learned models: gradient-boosted trees over a pair's numbers, in files that `scripts/evaluate/train.ts` writes. */
+import { openPackedModel, type PackedModel } from '../text/packed-model.ts'
+import { COSINE, type Features } from './compared-pair.ts'
 
 /** One tree. Its inner nodes are numbered from 0; a negative child -1 - k is leaf k. */
 export interface Tree {
@@ -22,7 +22,13 @@ export interface Model {
   readonly trees: readonly Tree[]
   /** The log odds of `careful`, `balanced` and `generous`. */
   readonly points: Readonly<Record<'careful' | 'balanced' | 'generous', number>>
+  /** The embedding space whose cosine is one of the numbers; null for a model that reads words alone. */
+  readonly space: string | null
 }
+
+/** A model of the words alone, and one that also reads the cosine of the sentence model that comes with the proxy. */
+export const modelNames = ['words', 'cosine'] as const
+export type ModelName = (typeof modelNames)[number]
 
 /** The trees in one run of memory. A child below 0 is leaf -1 - child. */
 interface CompiledTrees {
@@ -36,22 +42,33 @@ interface CompiledTrees {
   readonly leaf: Float64Array
 }
 
-let loaded: PackedModel<Model> | undefined
-let compiled: CompiledTrees | undefined
+const opened: { [Name in ModelName]?: PackedModel<Model> } = {}
+const files: Record<ModelName, () => URL> = {
+  words: () => new URL('./model.json.br', import.meta.url),
+  cosine: () => new URL('./model-cosine.json.br', import.meta.url),
+}
+const compiled: { [Name in ModelName]?: CompiledTrees } = {}
 
-function load(): PackedModel<Model> {
-  loaded = readPackedModel(new URL('./model.json.br', import.meta.url))
-  return loaded
+function open(name: ModelName): PackedModel<Model> {
+  opened[name] ??= openPackedModel<Model>(files[name]())
+  return opened[name]
 }
 
-/** Returns the model, loaded at the first use. */
-export const readModel = (): Model => (loaded ?? load()).model
+export const readModel = (name: ModelName): Model => open(name).read()
 
-/** Identifies the model. Matches of another model are not reused. */
-export const readModelHash = (): string => (loaded ?? load()).hash
+/** Identifies both models. Matches of others are not reused. */
+export const readModelsHash = (): string => modelNames.map(name => open(name).hash).join('+')
 
-function compile(names: readonly string[]): CompiledTrees {
-  const { features, trees } = readModel()
+/** Returns the model that reads all numbers of the pair. */
+export const modelFor = (features: Features): ModelName => (features.has(COSINE) ? 'cosine' : 'words')
+
+function compiledFor(features: Features): CompiledTrees {
+  const name = modelFor(features)
+  compiled[name] ??= compile(readModel(name), features.names)
+  return compiled[name]
+}
+
+function compile({ features, trees }: Model, names: readonly string[]): CompiledTrees {
   const columns = features.map(name => names.indexOf(name))
   if (columns.includes(-1)) throw new Error('the model uses a number that pairs do not have; train it again')
   const roots: number[] = []
@@ -63,7 +80,7 @@ function compile(names: readonly string[]): CompiledTrees {
     leaves += tree.leaf.length
     return { tree, child: (at: number) => (at < 0 ? at - leaf : at + node) }
   })
-  compiled = {
+  return {
     roots,
     column: Uint16Array.from(all.flatMap(({ tree }) => tree.feature.map(at => columns[at] ?? 0))),
     threshold: Float64Array.from(all.flatMap(({ tree }) => tree.threshold)),
@@ -72,12 +89,11 @@ function compile(names: readonly string[]): CompiledTrees {
     mean: Float64Array.from(all.flatMap(({ tree }) => tree.mean)),
     leaf: Float64Array.from(all.flatMap(({ tree }) => tree.leaf)),
   }
-  return compiled
 }
 
 /** Returns the log odds that the pair asks the same. */
 export function scoreFeatures(features: Features): number {
-  const { roots, column, threshold, left, right, leaf } = compiled ?? compile(features.names)
+  const { roots, column, threshold, left, right, leaf } = compiledFor(features)
   const { values } = features
   let sum = 0
   for (let node of roots) {
@@ -90,7 +106,7 @@ export function scoreFeatures(features: Features): number {
 
 /** Returns the numbers that spoke most against the pair, the strongest first, with what each took from the log odds. */
 export function findStrongest(features: Features, count: number): readonly (readonly [name: string, effect: number])[] {
-  const { roots, column, threshold, left, right, mean, leaf } = compiled ?? compile(features.names)
+  const { roots, column, threshold, left, right, mean, leaf } = compiledFor(features)
   const { names, values } = features
   const effects = new Map<string, number>()
   for (let node of roots)

@@ -3,7 +3,7 @@ import type { NormalizedPrompt } from '../text/normalize-prompt.ts'
 import type { Features } from './compared-pair.ts'
 import { pairFeatures } from './pair-features.ts'
 import { haveEqualIdentifiers, type Question, readQuestion } from './question-words.ts'
-import { findStrongest, readModel, scoreFeatures } from './trees.ts'
+import { findStrongest, modelFor, readModel, scoreFeatures } from './trees.ts'
 
 /** A project's operating point of the verifier. */
 export type SemanticRisk = 'careful' | 'balanced' | 'generous'
@@ -15,7 +15,7 @@ export type Law = 'number' | 'identifier' | 'negation' | 'opposite'
 export type MatchVeto = 'prose' | Law
 
 export interface PairVerdict {
-  /** From 0 to 1; 0 with a veto other than `opposite`. At the operating point of the project's risk it is 0.95, the default threshold. */
+  /** From 0 to 1; 0 with a veto other than `opposite`, and for questions that share too few words. At the operating point of the project's risk it is 0.95, the default threshold. */
   readonly score: number
   readonly veto: MatchVeto | null
 }
@@ -27,6 +27,9 @@ const MAX_WORDS = 40
 const MAX_SENTENCES_BEFORE = 1
 /** Words, names and numbers with their signs, without code, quotations or line breaks. */
 const plain = /^[\p{Script=Latin}\d' .,:?!()/+#%$€£&_-]+$/u
+const MAX_OBJECTIONS = 3
+/** Pairs with a smaller share of common content words are not compared: the verifier would serve hardly one in two hundred of them. */
+const MIN_COMMON_CONTENT = 1 / 3
 /** The score at a risk's operating point. */
 export const POINT_SCORE = 0.95
 const POINT_LOG_ODDS = Math.log(POINT_SCORE / (1 - POINT_SCORE))
@@ -44,20 +47,39 @@ function readPlainQuestion({ isProse, normalized, owner }: NormalizedPrompt): Qu
   return isPlain ? question : null
 }
 
-/** Compares two prompts. Symmetric. */
-export function verifyPair(asked: NormalizedPrompt, cached: NormalizedPrompt, risk: SemanticRisk): PairVerdict {
+/**
+ * Compares two prompts; `cosine` is that of their normalized texts in the space of the cosine model, or null for a verdict by the words alone.
+ * Symmetric.
+ */
+export function verifyPair(
+  asked: NormalizedPrompt,
+  cached: NormalizedPrompt,
+  risk: SemanticRisk,
+  cosine: number | null = null,
+): PairVerdict {
   const [ours, theirs] = [readPlainQuestion(asked), readPlainQuestion(cached)]
   if (!ours || !theirs) return { score: 0, veto: 'prose' }
   const veto = findPlainLaw(ours, theirs)
-  if (veto !== null) return { score: 0, veto }
-  const features = pairFeatures(ours, theirs)
-  const logOdds = scoreFeatures(features) - readModel().points[risk] + POINT_LOG_ODDS
+  if (veto !== null || shareContent(ours, theirs) < MIN_COMMON_CONTENT) return { score: 0, veto }
+  const features = pairFeatures(ours, theirs, cosine)
+  const logOdds = scoreFeatures(features) - readModel(modelFor(features)).points[risk] + POINT_LOG_ODDS
   return { score: 1 / (1 + Math.exp(-logOdds)), veto: findOpposite(features) }
 }
 
-/** Returns the numbers that spoke most against the pair. */
-export function findObjections(asked: NormalizedPrompt, cached: NormalizedPrompt, count = 3): readonly Objection[] {
-  return findStrongest(pairFeatures(questionOf(asked), questionOf(cached)), count)
+/** The share of the longer question's content words that the other has, by base form. */
+function shareContent(ours: Question, theirs: Question): number {
+  const basesOf = ({ content, words }: Question) => new Set(content.map(at => words[at]?.base))
+  const [one, other] = [basesOf(ours), basesOf(theirs)]
+  return one.intersection(other).size / Math.max(one.size, other.size)
+}
+
+/** Returns the numbers that spoke most against the pair, by the model that `verifyPair` asks. */
+export function findObjections(
+  asked: NormalizedPrompt,
+  cached: NormalizedPrompt,
+  cosine: number | null = null,
+): readonly Objection[] {
+  return findStrongest(pairFeatures(questionOf(asked), questionOf(cached), cosine), MAX_OBJECTIONS)
 }
 
 function questionOf({ normalized, owner }: NormalizedPrompt): Question {

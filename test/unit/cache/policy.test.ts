@@ -3,7 +3,7 @@ import type { SemanticQuery } from '../../../src/cache/cache-query.ts'
 import { matchSettingsKey, type SemanticPolicy, scoreRows, selectCandidate } from '../../../src/cache/policy.ts'
 import { normalizePrompt } from '../../../src/cache/text/normalize-prompt.ts'
 import { readWordingModelHash } from '../../../src/cache/text/wording-instructions.ts'
-import { readModelHash } from '../../../src/cache/verify/trees.ts'
+import { readModelsHash } from '../../../src/cache/verify/trees.ts'
 import type { ResolvedKey } from '../../../src/postgres/admit-requests.ts'
 import type { SimilarMatchRow } from '../../../src/postgres/search-cache.ts'
 
@@ -56,7 +56,7 @@ function candidate(prompt: string, similarity: number, verdict: Verdict = null):
 /** Returns the reason of the match, or the reason why no cached response is served. */
 function decide(policy: SemanticPolicy, row: SimilarMatchRow): string {
   const asked = query(policy === 'judged' ? 0.8 : null)
-  const picked = selectCandidate(asked, scoreRows(asked, [row], policy), policy)
+  const picked = selectCandidate(asked, scoreRows(asked, [row], policy, false), policy)
   if ('reason' in picked) return picked.reason
   return picked.undecided.length > 0 ? 'undecided' : picked.missReason
 }
@@ -129,9 +129,9 @@ describe('one candidate', () => {
       { verified: 'judged', judged: 'judged', proved: 'judged', threshold: 'threshold' },
     ],
     [UNVERIFIED, 0.99, 'person different', opposed],
-    [UNVERIFIED, 0.8, null, { ...all('below-threshold'), judged: 'undecided' }],
+    [UNVERIFIED, 0.8, null, { ...all('below-threshold'), verified: 'unverified:negation', judged: 'undecided' }],
     [UNVERIFIED, 0.79, null, all('below-threshold')],
-    [UNVERIFIED, 0.85, 'judge same', { ...all('below-threshold'), judged: 'judged' }],
+    [UNVERIFIED, 0.85, 'judge same', { ...all('below-threshold'), verified: 'unverified:negation', judged: 'judged' }],
     [UNVERIFIED, 0.85, 'person same', all('judged')],
   ])('%j at %d, %s: %o', (prompt, similarity, verdict, expected) => {
     const row = candidate(prompt, similarity, verdict)
@@ -146,8 +146,18 @@ test('serves no pair that breaks a law, whatever its score', () => {
   expect(selectCandidate(query(null), [row], 'verified')).toMatchObject({ missReason: 'unverified:opposite' })
 })
 
+test('reads the cosine of a candidate where the verifier knows its space, and of no confirmed pair', () => {
+  function scoreOf(readsCosine: boolean, similarity: number, match: 'similar' | 'confirmed' = 'similar'): number {
+    const [row] = scoreRows(query(), [{ ...candidate(VERIFIED, similarity), match }], 'verified', readsCosine)
+    return row?.match === match ? row.similarity : -1
+  }
+  expect(scoreOf(true, 0.99)).toBeGreaterThan(scoreOf(true, 0.5))
+  expect(scoreOf(false, 0.99)).toBe(scoreOf(false, 0.5))
+  expect(scoreOf(true, 0.99, 'confirmed')).toBe(scoreOf(false, 0.5))
+})
+
 test('prefers a less similar candidate that may be served to a more similar one that may not', () => {
-  const found = scoreRows(query(), [candidate(VERIFIED, 0.96), candidate(UNVERIFIED, 0.99)], 'judged')
+  const found = scoreRows(query(), [candidate(VERIFIED, 0.96), candidate(UNVERIFIED, 0.99)], 'judged', false)
   expect(selectCandidate(query(), found, 'judged')).toMatchObject({ reason: 'verified', row: { prompt: VERIFIED } })
 })
 
@@ -163,6 +173,6 @@ test('decides nothing without candidates', () => {
 test('a match is reused only with the models that found it', () => {
   const key = { semantic_mode: 'on', semantic_policy: 'verified', semantic_risk: 'balanced', verdict_generation: 1 }
   const parts = matchSettingsKey(key as unknown as ResolvedKey).split(':')
-  expect(parts).toContain(readModelHash())
+  expect(parts).toContain(readModelsHash())
   expect(parts).toContain(readWordingModelHash())
 })

@@ -15,12 +15,12 @@ const documents = Array.from({ length: 3 }, () => contexts.documents.join('\n\n'
 
 describe('the kinds of system prompts', () => {
   test.each([
-    { name: 'single instructions', whole: false, leastFound: 100, mostFalse: 8 },
-    { name: 'whole prompts', whole: true, leastFound: 12, mostFalse: 2 },
-  ])('of an author of whom nothing was learned: $name', ({ whole, leastFound, mostFalse }) => {
+    { name: 'single instructions', whole: false, leastFound: 205, mostFalse: 18 },
+    { name: 'whole prompts', whole: true, leastFound: 33, mostFalse: 3 },
+  ])('of authors of whom nothing was learned: $name', ({ whole, leastFound, mostFalse }) => {
     const board = labelled.filter(context => isBoardContext(context) && isWhole(context) === whole)
     const found = board.filter(({ text }) => kindOf(under(text)) === 'work')
-    expect(board.length).toBeGreaterThan(whole ? 50 : 340)
+    expect(board.length).toBeGreaterThan(whole ? 150 : 580)
     expect(found.filter(({ label }) => label === 1).length).toBeGreaterThanOrEqual(leastFound)
     expect(found.filter(({ label }) => label === 0).length).toBeLessThanOrEqual(mostFalse)
   })
@@ -28,7 +28,7 @@ describe('the kinds of system prompts', () => {
   test('are learned from the other authors', () => {
     const learned = labelled.filter(context => !isBoardContext(context))
     const wrong = learned.filter(({ text, label }) => (kindOf(under(text)) === 'work') !== (label === 1))
-    expect(learned.length).toBeGreaterThan(3_700)
+    expect(learned.length).toBeGreaterThan(4_500)
     expect(wrong.length).toBeLessThan(80)
   })
 })

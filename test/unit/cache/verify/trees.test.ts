@@ -3,13 +3,20 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { pairFeatures } from '../../../../src/cache/verify/pair-features.ts'
 import { readQuestion } from '../../../../src/cache/verify/question-words.ts'
-import { findStrongest, readModel, scoreFeatures } from '../../../../src/cache/verify/trees.ts'
+import {
+  findStrongest,
+  type ModelName,
+  modelNames,
+  readModel,
+  scoreFeatures,
+} from '../../../../src/cache/verify/trees.ts'
 
 interface ParityPair {
   readonly a: string
   readonly b: string
-  /** LightGBM's. */
-  readonly probability: number
+  readonly cosine: number
+  /** LightGBM's, by model. */
+  readonly probabilities: Readonly<Record<ModelName, number>>
 }
 
 /** Normalized texts of board authors, written by `train-verifier`. */
@@ -18,30 +25,33 @@ const pairs = readFileSync(join(import.meta.dirname, '../../../fixtures/verifier
   .split('\n')
   .map(line => JSON.parse(line) as ParityPair)
 
-const featuresOf = (one: string, other: string) => pairFeatures(readQuestion(one), readQuestion(other))
+const featuresFor = (name: ModelName, { a, b, cosine }: ParityPair) =>
+  pairFeatures(readQuestion(a), readQuestion(b), name === 'cosine' ? cosine : null)
 
-test('scores pairs as LightGBM does, in either order', () => {
-  const probability = (one: string, other: string) => 1 / (1 + Math.exp(-scoreFeatures(featuresOf(one, other))))
+test.each(modelNames)('scores pairs by the model "%s" as LightGBM does, in either order', name => {
+  const probability = (pair: ParityPair) => 1 / (1 + Math.exp(-scoreFeatures(featuresFor(name, pair))))
   const differs = pairs.filter(
-    ({ a, b, probability: wanted }) =>
-      Math.abs(probability(a, b) - wanted) > 1e-4 || probability(a, b) !== probability(b, a),
+    pair =>
+      Math.abs(probability(pair) - pair.probabilities[name]) > 1e-4 ||
+      probability(pair) !== probability({ ...pair, a: pair.b, b: pair.a }),
   )
   expect(differs).toEqual([])
   expect(pairs).toHaveLength(300)
-  expect(new Set(pairs.map(pair => pair.probability)).size).toBeGreaterThan(250)
+  expect(new Set(pairs.map(({ probabilities }) => probabilities[name])).size).toBeGreaterThan(250)
 })
 
-test('knows every number that the model uses', () => {
-  const { features, trees } = readModel()
-  const { names } = featuresOf('how do I bake bread', 'how can I bake a cake')
-  expect(features.filter(name => !names.includes(name))).toEqual([])
+test.each(modelNames)('knows every number that the model "%s" uses', name => {
+  const { features, trees, space } = readModel(name)
+  const { names } = pairFeatures(readQuestion('how do I bake bread'), readQuestion('how can I bake a cake'), 0.9)
+  expect(features.filter(feature => !names.includes(feature))).toEqual([])
   expect(Math.max(...trees.flatMap(({ feature }) => feature))).toBe(features.length - 1)
+  expect([features.includes('cosine'), space !== null]).toEqual([name === 'cosine', name === 'cosine'])
 })
 
-test('divides the distance from the mean log odds among the numbers', () => {
-  const mean = readModel().trees.reduce((sum, tree) => sum + (tree.mean[0] ?? 0), 0)
-  for (const { a, b } of pairs.slice(0, 20)) {
-    const features = featuresOf(a, b)
+test.each(modelNames)('divides the distance from the mean log odds of the model "%s" among the numbers', name => {
+  const mean = readModel(name).trees.reduce((sum, tree) => sum + (tree.mean[0] ?? 0), 0)
+  for (const pair of pairs.slice(0, 20)) {
+    const features = featuresFor(name, pair)
     const against = findStrongest(features, 3)
     expect(against).toEqual(findStrongest(features, 1_000).slice(0, 3))
     expect(against.map(([, effect]) => effect)).toEqual(against.map(([, effect]) => effect).sort((x, y) => x - y))

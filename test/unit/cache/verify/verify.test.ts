@@ -142,6 +142,12 @@ describe('a risk is an operating point', () => {
   })
 })
 
+test('questions with fewer than a third of their content words in common score 0', () => {
+  const scoreOf = (other: string) => verify('How do I paint a wooden garden fence?', other).score
+  expect(scoreOf('How do I clean a fence?')).toBe(0)
+  expect(scoreOf('How do I paint a fence?')).toBeGreaterThan(0)
+})
+
 test('names the numbers that spoke most against a pair', () => {
   const found = findObjections(normalizePrompt('What is my IP address?'), normalizePrompt('What is your IP address?'))
   expect(found).toHaveLength(3)
