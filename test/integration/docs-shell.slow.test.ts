@@ -45,6 +45,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'bun run mutate': '.ci/run',
   'ANTHROPIC_BASE_URL=': 'test/clients/command-line/command-line.test.ts',
   pg_restore: 'test/engines/backup.test.ts',
+  focus_costs: 'test/integration/focus-csv.test.ts',
 }
 
 /** Commands, options and variable names of a block. Values are omitted, because each test has its own. */

@@ -539,6 +539,7 @@ describeOnce('access rights', backend => {
       'cache_prompts',
       'usage_records',
       'usage_hourly',
+      'focus_costs',
       'usage_pending',
       'usage_per_record',
       'monthly_counters',
