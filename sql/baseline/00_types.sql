@@ -148,8 +148,25 @@ comment on column notification_channel.subject_prefix is 'Null: none.';
 
 create type quota as (keys key_type, used natural_number, quota natural_number, remaining bigint);
 create type key_activity as (id text, name text, redacted_value text, type key_type, requests_last_minute natural_number, requests_per_minute natural_number);
-create type rejection_count as (reason text, requests natural_number, latest_hour unix_seconds);
+create type rejection_count as (
+    reason text,
+    project_id text,
+    project_name text,
+    api_key_id text,
+    api_key_name text,
+    api_key_redacted_value text,
+    requests natural_number,
+    recorded_requests natural_number,
+    latest_hour unix_seconds
+);
 comment on column rejection_count.reason is 'The code of the error.';
+comment on column rejection_count.project_id is 'Null: no known key.';
+comment on column rejection_count.project_name is 'Null: no known key, or the project was deleted.';
+comment on column rejection_count.api_key_id is 'Null: no known key.';
+comment on column rejection_count.api_key_name is 'Null: no known key, or it was deleted.';
+comment on column rejection_count.api_key_redacted_value is 'Null: no known key, or it was deleted.';
+comment on column rejection_count.requests is 'All of them.';
+comment on column rejection_count.recorded_requests is 'The number of them in the list of requests. Each process records at most 30 a minute for each key.';
 create domain user_role as text check (value in ('owner', 'reader'));
 create domain invite_status as text check (value in ('pending', 'accepted', 'expired'));
 create type invite_project as (id text, role project_role);

@@ -286,13 +286,17 @@ comment on column usage_miss_sums.miss_reason is 'As cache_reason in usage_recor
 create table rejections_hourly (
     hour timestamptz not null,
     reason text not null,
+    project_id bigint not null,
+    key_id bigint not null,
     requests bigint not null,
-    primary key (hour, reason)
+    primary key (hour, reason, project_id, key_id)
 );
 
-comment on table rejections_hourly is 'Requests that were rejected with 401, 403 or 429, by hour, including those without a known project. Stored as long as usage.';
+comment on table rejections_hourly is 'All requests that were rejected with 401, 403 or 429, by hour, reason and key, including those without a known key. Stored as long as usage.';
 comment on column rejections_hourly.hour is 'Start of the hour in which they were counted.';
 comment on column rejections_hourly.reason is 'Code of the error.';
+comment on column rejections_hourly.project_id is 'The key''s project; 0 without a known key. No foreign key: counts are kept after the project is deleted.';
+comment on column rejections_hourly.key_id is 'The key, which may be deactivated or expired; 0: none, or an unknown one.';
 comment on column rejections_hourly.requests is 'The number of requests, over all proxies.';
 
 -- Sums and counts of each grain. Quarters serve time zones and times that whole hours do not fit; months and days make a year fast to read.

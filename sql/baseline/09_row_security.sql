@@ -47,7 +47,6 @@ create policy members_see on budget_periods for select using (budget_id in (sele
 create policy members_see on spend_alerts for select using (budget_id in (select b.id from budgets b));
 
 -- Sums and budgets of all projects together, and rows without a project, are visible to administrators.
-alter table rejections_hourly enable row level security;
 create policy administrators_see on usage_sums for select using (project_id <= 0 and (select is_administrator()));
 create policy administrators_see on usage_sums_by_tag for select using (project_id = 0 and (select is_administrator()));
 create policy administrators_see on usage_sums_by_tag_value for select using (project_id = 0 and (select is_administrator()));

@@ -26,6 +26,15 @@ export function hashBearerKey(authorization: string | null): string {
   return Bun.SHA256.hash(key, 'hex')
 }
 
+/** Like `hashBearerKey`; returns undefined instead of throwing. */
+export function findKeyHash(authorization: string | null): string | undefined {
+  try {
+    return hashBearerKey(authorization)
+  } catch {
+    return undefined
+  }
+}
+
 export interface KeyValidator {
   /** Returns the cached key record, which may be outdated and decides nothing. Null when the key is not known to be active. */
   findCached(keyHash: string): ResolvedKey | null

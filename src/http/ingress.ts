@@ -2,6 +2,7 @@
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { findKeyHash } from '../admission/key-validator.ts'
 import type { Config } from '../config/config.ts'
 import { ClientDisconnected, createError, ProxyError } from '../errors/errors.ts'
 import type { StreamMemory } from '../event-loop/stream-memory.ts'
@@ -97,8 +98,11 @@ export interface Ingress {
   createContext(request: Request): HttpRequestContext
   /** The client's address. */
   clientAddressOf(incoming: IncomingRequest): string
-  /** Turns an error into a response. An internal error becomes a 500 without details, and a line in the log. */
-  respondToError(error: unknown, incoming: IncomingRequest, context: HttpRequestContext): Response
+  /**
+   * Turns an error into a response. An internal error becomes a 500 without details, and a line in the log. `key`: the Bearer key, if
+   * `readAuthorization` does not find it.
+   */
+  respondToError(error: unknown, incoming: IncomingRequest, context: HttpRequestContext, key?: string | null): Response
   /** Counts a response without a usage record; `target` is null if the request has none. */
   countUnrecorded(target: RouteTarget | null, status: number): void
 }
@@ -122,9 +126,10 @@ export function createIngress(options: IngressOptions): Ingress {
       isSecure: isHttps(request, config.trustedProxies),
       memory,
     }),
-    respondToError(error, incoming, context) {
+    respondToError(error, incoming, context, key = readAuthorization(incoming.request)) {
       const proxyError = asProxyError(error, context, log)
-      if (isCountedRejection(proxyError)) rejections.record(proxyError.code, addressPrefix(clientAddressOf(incoming)))
+      if (isCountedRejection(proxyError))
+        rejections.record(proxyError.code, addressPrefix(clientAddressOf(incoming)), findKeyHash(key))
       return respondWithError(proxyError, context)
     },
     countUnrecorded: (target, status) => metrics.countUnrecorded(target ? routeOf(target) : 'other', status),

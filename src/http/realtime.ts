@@ -69,7 +69,7 @@ export function createRealtimeHandler({ realtime, connections }: RealtimeHandler
       session.onClientClosed({ code: 1001, reason: '' })
       throw createError('upgradeRequired')
     } catch (error) {
-      const response = ingress.respondToError(error, incoming, context)
+      const response = ingress.respondToError(error, incoming, context, realtimeRequest?.authorization)
       if (!realtimeRequest?.isRecorded) ingress.countUnrecorded(TARGET, response.status)
       return response
     }

@@ -262,8 +262,8 @@ export const SQL_FUNCTIONS = {
   list_own_sessions: { reads: true, takes: { current_token_hash: 'text?' }, gives: { id: 'text', address: 'text', user_agent: 'text', created_at: 'bigint', last_seen_at: 'bigint', is_this_one: 'boolean' } },
   /** The partitions by time of a table, with the time that each covers and how many rows it had when it was last analyzed. */
   list_partitions: { reads: true, takes: { parent: 'regclass' }, gives: { name: 'text', begins: 'timestamptz', ends: 'timestamptz', estimated_rows: 'bigint' } },
-  /** Rejected requests of all projects in a time, by reason, the most frequent first. Requires an administrator. */
-  list_rejections: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { reason: 'text', requests: 'bigint', latest_hour: 'bigint' } },
+  /** Rejected requests of all projects in the hours that begin in a time, by reason and key, the most frequent first. Requires an administrator. */
+  list_rejections: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { reason: 'text', project_id: 'text?', project_name: 'text?', api_key_id: 'text?', api_key_name: 'text?', api_key_redacted_value: 'text?', requests: 'bigint', recorded_requests: 'bigint', latest_hour: 'bigint' } },
   /** Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only where may_read_texts() lets the current user read them. Null: only_request, before_time, before_request_id (any). */
   list_semantic_matches: { reads: true, takes: { of_project: 'bigint', served: 'boolean', only_request: 'text?', before_time: 'timestamptz?', before_request_id: 'text?', page_size: 'integer' }, gives: { _served_at: 'timestamptz', _cached_wording: 'text?', _sealed_wording: 'bytea?', request_id: 'text', created_at: 'bigint', reason: 'normalized|proved|verified|judged|threshold|undecided', difference: 'text?', similarity: 'double precision', is_shadow: 'boolean', saved_usd: 'numeric', prompt_tokens: 'bigint', entry_id: 'text?', model: 'text?', endpoint: 'text?', verdict: 'same|different?', verdict_source: 'person|review|judge?' } },
   /** The settings of projects, the values that each accepts, and how a page shows it. */
@@ -346,8 +346,8 @@ export const SQL_FUNCTIONS = {
   record_failed_login: { takes: { of_email: 'text', client_address: 'text' }, gives: 'void' },
   /** Stores a person's verdict (wrong or right) on the semantic hit or near miss of this request. wrong separates the pair from the next request on, in every context; right serves one for the other, in their context. It applies to hits whose semantic_hits.scope_hash is one of within_scopes, and within that scope. Null: within_scopes (any: for members and operators). Returns noted; unknown if there is no such hit; gone if its entry is no longer stored, and so is not served any more. */
   record_feedback: { takes: { of_project: 'bigint', by_request_id: 'text', given: 'text', within_scopes: 'bytea[]=' }, gives: 'text' },
-  /** Adds the requests that a proxy rejected since its last call to the sums of this hour; reasons must be distinct. */
-  record_rejections: { takes: { reasons: 'text[]', counts: 'bigint[]' }, gives: 'void' },
+  /** Adds the requests that a proxy rejected since its last call to the sums of this hour, by reason and key (hex SHA-256; empty: none). Keys that were never issued count as none. */
+  record_rejections: { takes: { reasons: 'text[]', key_hashes: 'text[]', counts: 'bigint[]' }, gives: 'void' },
   /** Stores the sealed contents of requests and their responses: objects with the columns of request_contents. */
   record_request_contents: { takes: { contents: 'json' }, gives: 'void' },
   /** Records semantic hits and near misses, objects with the columns of semantic_hits, so that people can say whether the response was, or would have been, right. */

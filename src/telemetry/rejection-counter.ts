@@ -1,4 +1,4 @@
-/** Counts rejected requests by reason and address, and logs each reason at most once a second. */
+/** Counts rejected requests by reason, key and address, and logs each reason at most once a second. */
 import type { Log } from './log.ts'
 
 const LOG_EVERY_MS = 1_000
@@ -7,10 +7,21 @@ const LOGGED_ADDRESSES = 5
 /** The number of addresses that are counted separately between two lines. Further addresses are counted together. */
 const MAX_ADDRESSES = 10_000
 const OTHERS = 'others'
+/** The number of reasons and keys that are counted separately between two calls of `take`. Keys beyond it are counted as none: clients make up keys. */
+const MAX_COUNTS = 10_000
+
+/** Rejected requests with one error code and key: hex SHA-256 of a key, which may never have been issued; `''` for none. */
+export interface RejectionCount {
+  reason: string
+  keyHash: string
+  count: number
+}
 
 export interface RejectionCounter {
-  /** Counts a rejection. `reason` is the error's code; `addressPrefix` is the prefix by which rate windows count. */
-  record(reason: string, addressPrefix: string): void
+  /** Counts a rejection. `reason` is the error's code; `addressPrefix` is the prefix by which rate windows count; `keyHash` as in RejectionCount. */
+  record(reason: string, addressPrefix: string, keyHash?: string): void
+  /** Returns the rejections since the last call. */
+  take(): RejectionCount[]
   /** Returns the rejections since the start, by reason. */
   totals(): Record<string, number>
 }
@@ -27,6 +38,7 @@ interface Unlogged {
 
 export function createRejectionCounter(log: Pick<Log, 'info'>): RejectionCounter {
   const totals = new Map<string, number>()
+  let counts = new Map<string, RejectionCount>()
   const unlogged = new Map<string, Unlogged>()
   /** Reasons logged less than a second ago. */
   const recentlyLogged = new Set<string>()
@@ -42,9 +54,18 @@ export function createRejectionCounter(log: Pick<Log, 'info'>): RejectionCounter
     log.info({ reason, count: pending.count, total, addresses: Object.fromEntries(busiest) }, 'requests rejected')
   }
 
+  function countByKey(reason: string, keyHash: string): void {
+    const name = `${reason} ${keyHash}`
+    const known = counts.get(name)
+    if (known) known.count++
+    else if (keyHash !== '' && counts.size >= MAX_COUNTS) countByKey(reason, '')
+    else counts.set(name, { reason, keyHash, count: 1 })
+  }
+
   return {
-    record(reason, addressPrefix) {
+    record(reason, addressPrefix, keyHash = '') {
       totals.set(reason, (totals.get(reason) ?? 0) + 1)
+      countByKey(reason, keyHash)
       const pending = unlogged.get(reason) ?? { count: 0, byAddress: new Map<string, number>() }
       unlogged.set(reason, pending)
       pending.count++
@@ -52,6 +73,11 @@ export function createRejectionCounter(log: Pick<Log, 'info'>): RejectionCounter
       const name = byAddress.size < MAX_ADDRESSES || byAddress.has(addressPrefix) ? addressPrefix : OTHERS
       byAddress.set(name, (byAddress.get(name) ?? 0) + 1)
       if (!recentlyLogged.has(reason)) logReason(reason)
+    },
+    take() {
+      const taken = [...counts.values()]
+      counts = new Map()
+      return taken
     },
     totals: () => Object.fromEntries(totals),
   }

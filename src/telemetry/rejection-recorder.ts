@@ -3,7 +3,7 @@ import { withTimeout } from '../event-loop/timeouts.ts'
 import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import type { Log } from './log.ts'
-import type { RejectionCounter } from './rejection-counter.ts'
+import type { RejectionCount, RejectionCounter } from './rejection-counter.ts'
 
 const WRITE_EVERY_MS = 5_000
 const PART = 'rejections'
@@ -16,24 +16,21 @@ export interface RejectionRecorder {
 
 export function createRejectionRecorder(
   database: Database,
-  counter: Pick<RejectionCounter, 'totals'>,
+  counter: Pick<RejectionCounter, 'take'>,
   { failures }: Pick<Log, 'failures'>,
 ): RejectionRecorder {
-  let written: Record<string, number> = {}
+  let unwritten: RejectionCount[] = []
   let writing: Promise<void> | null = null
 
   async function write(): Promise<void> {
-    const totals = counter.totals()
-    const differences = Object.entries(totals).map(
-      ([reason, total]) => [reason, total - (written[reason] ?? 0)] as const,
-    )
-    const added = differences.filter(([, count]) => count > 0)
-    if (added.length === 0) return
+    unwritten.push(...counter.take())
+    if (unwritten.length === 0) return
     await callFunction(database, 'record_rejections', {
-      reasons: added.map(([reason]) => reason),
-      counts: added.map(([, count]) => count),
+      reasons: unwritten.map(({ reason }) => reason),
+      key_hashes: unwritten.map(({ keyHash }) => keyHash),
+      counts: unwritten.map(({ count }) => count),
     })
-    written = totals
+    unwritten = []
     failures.recover('request_detail', PART)
   }
 

@@ -41,7 +41,11 @@ export async function seedUsage(proxy: TestProxy): Promise<Seeded> {
   const records = await proxy.query<UsageRecord>(MONTH_OF_USAGE.replaceAll('$project', String(project)))
   await recordUsage(proxy.stores.database, records, crypto.randomUUID())
   await proxy.query(
-    `select record_rejections(array['invalid_api_key', 'rate_limit_exceeded', 'api_key_disabled'], array[412, 97, 6])`,
+    `select record_rejections(
+      array['invalid_api_key', 'rate_limit_exceeded', 'api_key_disabled'],
+      array['', max(encode(key_hash, 'hex')) filter (where name = 'staging'), max(encode(key_hash, 'hex')) filter (where name = 'old laptop')],
+      array[412, 97, 6]
+    ) from api_keys where project_id = ${project}`,
   )
   return { project: `proj_${project}`, testKey: test?.key ?? '' }
 }

@@ -130,7 +130,7 @@ describeBackends('a clock of the database that steps', backend => {
     const { database } = await backend.open()
     const past = (name: string) =>
       database.runScript(`create table usage_records_${name} partition of usage_records for values from ('2020-01-01') to ('2020-02-01');
-        insert into rejections_hourly values (now() - interval '500 days', '${name}', 1)`)
+        insert into rejections_hourly values (now() - interval '500 days', '${name}', 0, 0, 1)`)
     const left = async () => {
       await callFunction(database, 'record_database_time', {})
       await callFunction(database, 'maintain_usage_partitions', {})

@@ -82,7 +82,7 @@ describeBackends('partitions', backend => {
     const old = (table: string, rest: string) => `insert into ${table} select ${rest} from generate_series(1, 25) n`
     await database.runScript(`
       ${old('applied_batches', `gen_random_uuid(), now() - interval '2 days'`)};
-      ${old('rejections_hourly', `'2020-01-01'::timestamptz + n * interval '1 hour', 'r', 1`)};
+      ${old('rejections_hourly', `'2020-01-01'::timestamptz + n * interval '1 hour', 'r', 0, 0, 1`)};
       insert into applied_batches values (gen_random_uuid(), now());
       insert into usage_sums select 1, g, '2020-01-01', n, 'chat', 'm', '', '', 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0
       from generate_series(1, 25) n, unnest(array['quarter', 'hour', 'day', 'month']) g`)

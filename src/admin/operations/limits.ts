@@ -69,7 +69,7 @@ export const LIMIT_OPERATIONS = [
     method: 'GET',
     path: '/v1/organization/refusals',
     tag: 'Usage',
-    summary: 'Count rejected requests by reason',
+    summary: 'Count rejected requests by reason and key',
     response: listSchema(rejectionCountSchema),
     query: { start_time: time, end_time: time },
     async serve({ caller, query: { start_time, end_time } }) {

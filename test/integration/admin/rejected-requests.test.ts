@@ -26,8 +26,9 @@ describeBackends('rejected requests', backend => {
     const { data } = await read()
     expect(data).toMatchObject([
       { reason: 'invalid_api_key', requests: 3 },
-      { reason: 'api_key_disabled', requests: 1 },
+      { reason: 'api_key_disabled', requests: 1, project_name: 'refused', recorded_requests: 0 },
     ])
+    expect(data[0]).toMatchObject({ project_id: null, project_name: null, api_key_id: null, recorded_requests: 0 })
     // A second run does not write the same rejections again.
     await proxy.settle()
     expect((await read()).data).toEqual(data)
@@ -35,6 +36,42 @@ describeBackends('rejected requests', backend => {
       headers: { authorization },
     })
     expect([span.status, span.json.data]).toEqual([200, []])
+  })
+
+  test('are all counted for their project and key, and those that records keep are counted apart', async () => {
+    await addUser(proxy, 'counter@example.org', 'owner')
+    const headers = { authorization: `Bearer ${await issueAdminKey(proxy, 'counter@example.org')}` }
+    const keys = [await proxy.createKey({ project: 'busy' }), await proxy.createKey({ project: 'calm' })]
+    for (const key of keys)
+      await proxy.query(`select set_key_limits(find_key_id('${key}'), '{"allowed_models": ["none-*"]}')`)
+    const REJECTED = [70, 5]
+    for (const [place, key] of keys.entries())
+      for (let i = 0; i < (REJECTED[place] ?? 0); i++) expect((await ask(proxy, key, 'Hello')).status).toBe(403)
+    await proxy.settle()
+    const { data } = (await send(proxy, 'GET', '/v1/organization/refusals', { headers })).json
+    const counts = data.filter((row: { reason: string }) => row.reason === 'model_not_allowed')
+    // Each side has the same rows: the list those of the sums, the sums those of the requests that were sent.
+    expect(counts).toMatchObject([
+      { project_name: 'busy', requests: 70 },
+      { project_name: 'calm', requests: 5, recorded_requests: 5 },
+    ])
+    const [sums] = await proxy.query(
+      `select sum(requests)::integer as requests, count(distinct key_id)::integer as keys from rejections_hourly where reason = 'model_not_allowed'`,
+    )
+    expect(sums).toEqual({ requests: 75, keys: 2 })
+    for (const { project_id, api_key_id, recorded_requests } of counts) {
+      const query = `project_id=${project_id}&api_key_id=${api_key_id}&error_code=model_not_allowed&limit=100`
+      const list = await send(proxy, 'GET', `/v1/requests?${query}`, { headers })
+      expect(list.json.data.length).toBe(recorded_requests)
+    }
+    // Thirty a minute: the test may have run for several minutes.
+    expect(counts[0].recorded_requests).toBeGreaterThanOrEqual(30)
+    // Those of other processes, which recorded none of them.
+    await proxy.query(
+      `select record_rejections('{model_not_allowed,model_not_allowed}', array[h, h], '{60,40}') from encode(sha256('${keys[0]}'), 'hex') h`,
+    )
+    const [more] = (await send(proxy, 'GET', '/v1/organization/refusals', { headers })).json.data
+    expect(more).toMatchObject({ ...counts[0], requests: 170 })
   })
 
   test('of the admin API too; guesses at its keys and sessions are limited, without harm to valid callers', async () => {

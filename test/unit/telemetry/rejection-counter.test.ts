@@ -37,3 +37,21 @@ test('counts addresses beyond the limit together', () => {
   vi.advanceTimersByTime(1_000)
   expect(info.mock.calls[1]?.[0].addresses).toMatchObject({ others: 1_999 })
 })
+
+test('counts by key, each rejection once, and made-up keys beyond the limit as none', () => {
+  const rejections = createRejectionCounter({ info: vi.fn() })
+  for (const key of ['a', 'a', 'b', undefined]) rejections.record('rate_limit_exceeded', '192.0.2.1', key)
+  rejections.record('invalid_api_key', '192.0.2.1', 'a')
+  expect(rejections.take()).toEqual([
+    { reason: 'rate_limit_exceeded', keyHash: 'a', count: 2 },
+    { reason: 'rate_limit_exceeded', keyHash: 'b', count: 1 },
+    { reason: 'rate_limit_exceeded', keyHash: '', count: 1 },
+    { reason: 'invalid_api_key', keyHash: 'a', count: 1 },
+  ])
+  expect(rejections.take()).toEqual([])
+  for (let i = 0; i < 12_000; i++) rejections.record('invalid_api_key', '192.0.2.1', `${i}`)
+  const taken = rejections.take()
+  expect(taken.length).toBe(10_001)
+  expect(taken.at(-1)).toEqual({ reason: 'invalid_api_key', keyHash: '', count: 2_000 })
+  expect(rejections.totals()).toEqual({ rate_limit_exceeded: 4, invalid_api_key: 12_001 })
+})

@@ -1,4 +1,4 @@
-/** Rejected requests of all projects by reason, for administrators. A rejected request may belong to no project. */
+/** Rejected requests of all projects by reason and key, for administrators. A rejected request may belong to no project. */
 import { useQuery } from '@tanstack/react-query'
 import type { ERROR_CATALOGUE, ErrorName } from '../../../errors/error-catalogue.ts'
 import { Card, EmptyState } from '../components/elements.tsx'
@@ -6,6 +6,10 @@ import { Table } from '../components/table.tsx'
 import { formatAgo, formatCount } from '../format.ts'
 import { isAdministrator, useSession } from '../session.ts'
 import type { ApiPage, RejectionCount } from '../types.ts'
+import { RequestCountLink } from './request-count-link.tsx'
+
+const HOUR_SECONDS = 3_600
+const DAY_SECONDS = 86_400
 
 /** The error codes that are counted as rejections. The compiler requires a description of each. */
 type CountedCode = Extract<(typeof ERROR_CATALOGUE)[ErrorName], { status: 401 | 403 | 429 }>['code']
@@ -39,8 +43,10 @@ const REASONS: Record<CountedCode, Description> = {
 export function RejectedRequests() {
   const session = useSession()
   const isShown = isAdministrator(session.data)
+  // Rejections are counted by the hour. The links select records of the same hours.
+  const start = Math.ceil(Date.now() / 1000 / HOUR_SECONDS) * HOUR_SECONDS - DAY_SECONDS
   const rejections = useQuery<ApiPage<RejectionCount>, Error, RejectionCount[]>({
-    queryKey: ['/v1/organization/refusals'],
+    queryKey: ['/v1/organization/refusals', { start_time: start }],
     select: page => page.data,
     enabled: isShown,
     refetchInterval: 10_000,
@@ -48,11 +54,18 @@ export function RejectedRequests() {
   if (!isShown) return null
   return (
     <Card title="Rejected requests in all projects, last 24 hours">
+      {rejections.data && rejections.data.length > 0 && (
+        <p className="px-4 pt-3 text-muted">
+          {formatCount(sumOf(rejections.data, 'requests'))} requests were rejected;{' '}
+          {formatCount(sumOf(rejections.data, 'recorded_requests'))} of them are listed under Requests. Each process
+          records the first 30 of each key and minute.
+        </p>
+      )}
       <Table
-        label="Rejected requests by reason"
+        label="Rejected requests by reason and key"
         rows={rejections.data}
         error={rejections.error}
-        keyOf={row => row.reason}
+        keyOf={row => `${row.reason} ${row.api_key_id}`}
         empty={
           <EmptyState title="No rejected requests">
             Requests without a valid key or over a limit are counted here.
@@ -69,12 +82,27 @@ export function RejectedRequests() {
             ),
           },
           { title: 'Code', look: 'code', cell: row => row.reason },
+          { title: 'Project', cell: row => row.project_name ?? row.project_id ?? '–' },
+          { title: 'Key', cell: row => row.api_key_name ?? row.api_key_id ?? '–' },
           { title: 'Last seen', look: 'line', cell: row => describeHour(row.latest_hour) },
           { title: 'Requests', numeric: true, cell: row => formatCount(row.requests) },
+          { title: 'Listed', numeric: true, cell: row => <ListedCount row={row} start={start} /> },
         ]}
       />
     </Card>
   )
+}
+
+/** The number of recorded requests, as a link to them. */
+function ListedCount({ row, start }: { row: RejectionCount; start: number }) {
+  const { project_id: projectId, api_key_id: key, reason: error, recorded_requests: count } = row
+  if (projectId === null || count === 0) return formatCount(count)
+  const filters = { span: 'own', from: new Date(start * 1000).toISOString(), key: key ?? '', error }
+  return <RequestCountLink rows={{ projectId, filters }}>{formatCount(count)}</RequestCountLink>
+}
+
+function sumOf(rows: readonly RejectionCount[], field: 'requests' | 'recorded_requests'): number {
+  return rows.reduce((sum, row) => sum + row[field], 0)
 }
 
 /** Returns the code itself for a code of another version. */
