@@ -190,6 +190,7 @@ create type usage_share as (
     name text,
     requests natural_number,
     hits natural_number,
+    misses natural_number,
     failed natural_number,
     tokens natural_number,
     cost_usd usd,

@@ -175,6 +175,7 @@ create table usage_sums_by_tag (
     model text not null,
     requests bigint not null,
     hits bigint not null,
+    misses bigint not null,
     failed bigint not null,
     prompt_tokens bigint not null,
     cached_prompt_tokens bigint not null,
@@ -193,6 +194,7 @@ comment on column usage_sums_by_tag.grain is 'Length of time that the row covers
 comment on column usage_sums_by_tag.at is 'Start of the time in which the responses ended.';
 comment on column usage_sums_by_tag.tags is 'As in usage_records; empty for the sets beyond the limit.';
 comment on column usage_sums_by_tag.hits is 'The number of cache hits among them.';
+comment on column usage_sums_by_tag.misses is 'The number of cache misses among them. The rest did not reach the cache.';
 comment on column usage_sums_by_tag.failed is 'The number of them with a status from 400 on.';
 
 -- Separate from the sets of tags: the most used tags of a month are found in one row for each value and day, not in one for each set, key
@@ -208,6 +210,7 @@ create table usage_sums_by_tag_value (
         check (key_type in ('project', 'test')),
     requests bigint not null,
     hits bigint not null,
+    misses bigint not null,
     failed bigint not null,
     tokens bigint not null,
     cost_usd numeric(18, 9) not null,

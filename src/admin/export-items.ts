@@ -4,7 +4,7 @@ import { USAGE_RECORD_COLUMNS } from '../postgres/usage-record.generated.ts'
 export type ExportFormat = 'csv' | 'json'
 
 /** An item of a list. */
-export type ExportItem = Readonly<Record<string, unknown>> & { id: string }
+export type ExportItem = Readonly<Record<string, unknown>>
 
 export interface ExportOptions {
   format: ExportFormat
@@ -30,7 +30,7 @@ export const REQUEST_EXPORT_COLUMNS = [
 /** Reads pages of up to `limit` items in total. `read` returns the items after an item, or the first ones. */
 export async function* readPages(
   limit: number,
-  read: (after: string | undefined, size: number) => Promise<readonly ExportItem[]>,
+  read: (after: string | undefined, size: number) => Promise<readonly (ExportItem & { id: string })[]>,
 ): AsyncGenerator<readonly ExportItem[], void> {
   let after: string | undefined
   for (let remaining = limit; remaining > 0; ) {

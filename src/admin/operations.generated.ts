@@ -4,6 +4,7 @@ import { API_KEY_OPERATIONS } from './operations/api-keys.ts'
 import { AUDIT_LOG_OPERATIONS } from './operations/audit-logs.ts'
 import { BUDGET_OPERATIONS } from './operations/budgets.ts'
 import { CACHE_OPERATIONS } from './operations/cache.ts'
+import { COST_OPERATIONS } from './operations/costs.ts'
 import { END_USER_OPERATIONS } from './operations/end-users.ts'
 import { LIMIT_OPERATIONS } from './operations/limits.ts'
 import { MATCH_OPERATIONS } from './operations/matches.ts'
@@ -25,6 +26,7 @@ export const ADMIN_OPERATIONS = [
   ...AUDIT_LOG_OPERATIONS,
   ...BUDGET_OPERATIONS,
   ...CACHE_OPERATIONS,
+  ...COST_OPERATIONS,
   ...END_USER_OPERATIONS,
   ...LIMIT_OPERATIONS,
   ...MATCH_OPERATIONS,

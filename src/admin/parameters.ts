@@ -61,6 +61,9 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   model: 'Only this model; for requests, a part of its name.',
   model_name: 'Only the model with exactly this name.',
   group_by: 'Fields by which rows are grouped; tag:team groups by the values of the tag team.',
+  shares_by: 'The figure by which models, keys and tags are ordered.',
+  month: 'A calendar month (UTC), such as 2026-10; by default the current one.',
+  grouping: 'The kind of group; team is the value of the tag team.',
   tags: 'Only requests with all of these tags, each as name=value.',
   question:
     'A part of the question, ignoring case. Searches the newest 50,000 entries. Only for members, and if the project stores contents.',

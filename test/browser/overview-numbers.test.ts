@@ -161,6 +161,14 @@ describe.skipIf(!chromiumPath)(title, () => {
         const given = query.replace('FIRST', `key_${keys[0]}`)
         expect(await followAll(`proj_${project}/overview${given}`, 'By model')).toBeGreaterThanOrEqual(least)
       })
+
+      test.each([
+        ['?span=own&group=team', 3],
+        ['?span=own&group=api_key&tests=true', 3],
+        ['?span=own&group=model&from=2026-01-01T00:00&until=2026-06-01T12:34', 3],
+      ])('of costs link to the records that they count: %s', async (query, least) => {
+        expect(await followAll(`proj_${project}/costs${query}`, 'Total')).toBeGreaterThanOrEqual(least)
+      })
     })
   })
 })

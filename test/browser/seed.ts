@@ -37,6 +37,8 @@ export async function seedUsage(proxy: TestProxy): Promise<Seeded> {
     await proxy.query(`select create_user('${email}', 'reader')`)
     await proxy.query(`select add_member('acme-support', '${email}', '${role}')`)
   }
+  await proxy.query(`select set_budget('acme-support', 'usd', 10, 'month')`)
+  await proxy.query(`select set_budget('acme-support', 'usd', 5, 'month', of_tag => 'team=search')`)
   await proxy.query(`select store_provider_key(${project}, 'openai', '\\x00', 'x9Kf', 'default', 1)`)
   const records = await proxy.query<UsageRecord>(MONTH_OF_USAGE.replaceAll('$project', String(project)))
   await recordUsage(proxy.stores.database, records, crypto.randomUUID())
@@ -130,7 +132,9 @@ select
     case when cache = 'MISS' then (100 + size * 600)::integer else 0 end as completion_tokens,
     case when cache = 'MISS' then 0 else (200 + size * 900)::integer end as tokens_saved,
     case when cache = 'MISS' then size * 0.004 else 0 end as cost_usd,
+    case when cache = 'MISS' and kind > 0.98 then 'client_left' end as cost_estimated,
     case when cache = 'MISS' then 0 else size * 0.004 end as saved_usd,
     case cache when 'HIT' then 1 + size * 4 when 'HIT-SEMANTIC' then 3 + size * 9 else 300 + size * size * 2500 end as latency_ms,
-    case cache when 'HIT' then 2 + size * 5 when 'HIT-SEMANTIC' then 4 + size * 11 else 900 + size * 5500 end as duration_ms
+    case cache when 'HIT' then 2 + size * 5 when 'HIT-SEMANTIC' then 4 + size * 11 else 900 + size * 5500 end as duration_ms,
+    case when n % 10 < 5 then '{"team": "support"}'::jsonb when n % 10 < 8 then '{"team": "search"}'::jsonb end as tags
 from described`

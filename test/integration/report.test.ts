@@ -1,10 +1,10 @@
 /** The monthly report contains the recorded data. */
 
 import { beforeAll, expect, test } from 'vitest'
+import { type MonthlyReport, renderReport } from '../../src/admin/render-report.ts'
 import { callFunction } from '../../src/postgres/call.ts'
 import { recordUsage, rollUpUsage } from '../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
-import { type MonthlyReport, renderReport } from '../../src/process/commands/render-report.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
 
 const NOW = new Date()
@@ -83,12 +83,18 @@ describeBackends('a month’s report', backend => {
       ['team=search', 1.75, 0],
       ['team=support', 0, 2.5],
     ])
+    expect(acmes.teams.map(({ name, cost_usd, saved_usd }) => [name, cost_usd, saved_usd])).toEqual([
+      ['search', 1.75, 0],
+      ['', 0.25, 0.5],
+      ['support', 0, 2.5],
+    ])
     const html = renderReport(acmes)
     for (const part of [
       '$2.00',
       '$3.00',
       '40.0 %',
       'search',
+      'Without a team',
       '$1.75',
       'The most similar cached question differs: negation.',
       '&lt;b&gt;bold',

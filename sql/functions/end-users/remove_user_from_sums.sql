@@ -20,7 +20,8 @@ begin
     moved as (
         insert into usage_sums_by_tag as s
         select
-            p.project_id, g.grain, g.at, p.tags, p.key_id, g.endpoint, g.model, sum(p.sign * g.requests), sum(p.sign * g.hits), sum(p.sign * g.failed),
+            p.project_id, g.grain, g.at, p.tags, p.key_id, g.endpoint, g.model, sum(p.sign * g.requests), sum(p.sign * g.hits), sum(p.sign * g.misses),
+            sum(p.sign * g.failed),
             sum(p.sign * g.prompt_tokens), sum(p.sign * g.cached_prompt_tokens), sum(p.sign * g.completion_tokens),
             sum(p.sign * g.tokens_saved), sum(p.sign * g.cost_usd), sum(p.sign * g.saved_usd)
         from gone g
@@ -36,6 +37,7 @@ begin
         on conflict (project_id, grain, at, tags, key_id, endpoint, model) do update
         set requests = s.requests + excluded.requests,
             hits = s.hits + excluded.hits,
+            misses = s.misses + excluded.misses,
             failed = s.failed + excluded.failed,
             prompt_tokens = s.prompt_tokens + excluded.prompt_tokens,
             cached_prompt_tokens = s.cached_prompt_tokens + excluded.cached_prompt_tokens,
@@ -62,6 +64,7 @@ begin
         update usage_sums_by_tag_value s
         set requests = s.requests - g.requests,
             hits = s.hits - g.hits,
+            misses = s.misses - g.misses,
             failed = s.failed - g.failed,
             tokens = s.tokens - g.tokens,
             cost_usd = s.cost_usd - g.cost_usd,

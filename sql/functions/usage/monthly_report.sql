@@ -18,9 +18,10 @@ begin
         'days', coalesce(
             (select jsonb_agg(to_jsonb(d) order by d.bucket_start) from usage_overview(owners, begins, ends, 'day', 'UTC', null, null, null) d), '[]'
         ),
-        'models', coalesce((select jsonb_agg(to_jsonb(s)) from usage_shares(owners, begins, ends, 'model', null, null, null) s), '[]'),
-        'keys', coalesce((select jsonb_agg(to_jsonb(s)) from usage_shares(owners, begins, ends, 'api_key', null, null, null) s), '[]'),
-        'tags', coalesce((select jsonb_agg(to_jsonb(s)) from usage_shares(owners, begins, ends, 'tag', null, null, null) s), '[]'),
+        'models', coalesce((select jsonb_agg(to_jsonb(s)) from usage_shares(owners, begins, ends, 'model', null, null, null, 'cost', 20) s), '[]'),
+        'keys', coalesce((select jsonb_agg(to_jsonb(s)) from usage_shares(owners, begins, ends, 'api_key', null, null, null, 'cost', 20) s), '[]'),
+        'teams', coalesce((select jsonb_agg(to_jsonb(s) order by s.cost_usd desc, s.name) from grouped_costs(owners, begins, ends, 'team', null) s), '[]'),
+        'tags', coalesce((select jsonb_agg(to_jsonb(s)) from usage_shares(owners, begins, ends, 'tag', null, null, null, 'cost', 20) s), '[]'),
         'misses', coalesce(
             (
                 select jsonb_agg(to_jsonb(m) order by m.cost_usd desc, m.requests desc, m.name)
@@ -53,4 +54,4 @@ begin
 end;
 $$;
 
-comment on function monthly_report(text, text) is 'Returns the report of a calendar month (UTC, such as 2026-10; empty: the current month) of a project, or of all projects (empty): days, the twenty most used models, keys and tags, cache misses by reason, and the number of hits that people judged wrong. Raises on an unknown project or an invalid month.';
+comment on function monthly_report(text, text) is 'Returns the report of a calendar month (UTC, such as 2026-10; empty: the current month) of a project, or of all projects (empty): days, the twenty most expensive models, keys and tags, all teams, cache misses by reason, and the number of hits that people judged wrong. Raises on an unknown project or an invalid month.';

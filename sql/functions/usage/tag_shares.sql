@@ -1,4 +1,4 @@
-create or replace function tag_shares(of_projects bigint[], from_time timestamptz, until_time timestamptz, of_key_type text)
+create or replace function tag_shares(of_projects bigint[], from_time timestamptz, until_time timestamptz, of_key_type text, of_name text, ordered_by text, max_rows integer)
 returns setof usage_share
 language sql
 stable
@@ -21,20 +21,21 @@ as $$
     ),
     counted as (
         -- One index range for each part of the time, as in usage_in_range().
-        select u.name, u.value, u.requests, u.hits, u.failed, u.tokens, u.cost_usd, u.saved_usd
+        select u.name, u.value, u.requests, u.hits, u.misses, u.failed, u.tokens, u.cost_usd, u.saved_usd
         from summed s
         join pieces w on w.is_summed
         cross join lateral (
             select x.*
             from usage_sums_by_tag_value x
             where x.project_id = s.id and x.grain = w.grain and x.at >= w.begins and x.at < w.ends and (of_key_type is null or x.key_type = of_key_type)
+                and (of_name is null or x.name = of_name)
             offset 0
         ) u
         union all
         -- Usage that is not in hourly sums yet, and the partial hours at both ends of the time.
         select
             g.name, g.value, u.requests, case when u.cache_result in ('HIT', 'HIT-SEMANTIC') then u.requests else 0 end,
-            case when u.status_class >= 4 then u.requests else 0 end, u.prompt_tokens + u.completion_tokens, u.cost_usd, u.saved_usd
+            case when u.cache_result = 'MISS' then u.requests else 0 end, case when u.status_class >= 4 then u.requests else 0 end, u.prompt_tokens + u.completion_tokens, u.cost_usd, u.saved_usd
         from (
             select r.key_id, r.tags, r.requests, r.cache_result, r.status_class, r.prompt_tokens, r.completion_tokens, r.cost_usd, r.saved_usd
             from seen s
@@ -49,17 +50,17 @@ as $$
                 and exists (select from pieces w where w.is_summed and p.at >= w.begins and p.at < w.ends)
         ) u
         cross join jsonb_each_text(u.tags) as g (name, value)
-        where of_key_type is null
-            or (u.key_id in (select test_keys())) = (of_key_type = 'test')
+        where (of_key_type is null or (u.key_id in (select test_keys())) = (of_key_type = 'test'))
+            and (of_name is null or g.name = of_name)
     )
     select
-        c.name || '=' || c.value, sum(c.requests)::bigint, sum(c.hits)::bigint, sum(c.failed)::bigint, sum(c.tokens)::bigint, sum(c.cost_usd),
-        sum(c.saved_usd)
+        c.name || '=' || c.value, sum(c.requests)::bigint, sum(c.hits)::bigint, sum(c.misses)::bigint, sum(c.failed)::bigint,
+        sum(c.tokens)::bigint, sum(c.cost_usd), sum(c.saved_usd)
     from counted c
     group by c.name, c.value
     having sum(c.requests) <> 0
-    order by 2 desc, 1
-    limit 20;
+    order by share_measure(ordered_by, sum(c.requests), sum(c.failed), sum(c.tokens), sum(c.cost_usd)) desc, 1
+    limit max_rows;
 $$;
 
-comment on function tag_shares(bigint[], timestamptz, timestamptz, text) is 'The twenty most used tags in a time, of some or all projects that the current user may see, and of one type of keys, or of all. Null: of_projects, of_key_type (any).';
+comment on function tag_shares(bigint[], timestamptz, timestamptz, text, text, text, integer) is 'The first max_rows tags in a time, in the order of share_measure(), of some or all projects that the current user may see; of one type of keys, and of one name, or of all. Null: of_projects, of_key_type, of_name (any), max_rows (all).';

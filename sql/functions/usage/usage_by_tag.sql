@@ -8,7 +8,8 @@ create or replace function usage_by_tag(
     of_key_type text,
     groupings text[],
     width text,
-    zone text
+    zone text,
+    ordered_by text
 )
 returns table (
     grouped_by text,
@@ -16,6 +17,7 @@ returns table (
     name text,
     requests bigint,
     hits bigint,
+    misses bigint,
     failed bigint,
     prompt_tokens bigint,
     completion_tokens bigint,
@@ -40,12 +42,13 @@ as $$
         select
             case when grouping(t.bucket_start) = 0 then 'time' when grouping(t.model) = 0 then 'model' when grouping(t.key_id) = 0 then 'api_key' else 'tag' end
                 as grouped_by,
-            t.bucket_start, t.model, t.key_id, t.tags, sum(t.requests) as requests, sum(t.hits) as hits, sum(t.failed) as failed,
+            t.bucket_start, t.model, t.key_id, t.tags, sum(t.requests) as requests, sum(t.hits) as hits, sum(t.misses) as misses,
+            sum(t.failed) as failed,
             sum(t.prompt_tokens) as prompt_tokens, sum(t.completion_tokens) as completion_tokens, sum(t.tokens_saved) as tokens_saved,
             sum(t.cost_usd) as cost_usd, sum(t.saved_usd) as saved_usd
         from (
             select
-                u.bucket_start, u.model, u.key_id, case when 'tag' = any (groupings) then u.tags end as tags, u.requests, u.hits, u.failed,
+                u.bucket_start, u.model, u.key_id, case when 'tag' = any (groupings) then u.tags end as tags, u.requests, u.hits, u.misses, u.failed,
                 u.prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd, u.saved_usd
             from wanted w
             cross join lateral usage_with_tags(
@@ -79,21 +82,27 @@ as $$
     ),
     ranked as (
         select
-            n.grouped_by, n.bucket_start, n.name, sum(n.requests)::bigint as requests, sum(n.hits)::bigint as hits, sum(n.failed)::bigint as failed,
+            n.grouped_by, n.bucket_start, n.name, sum(n.requests)::bigint as requests, sum(n.hits)::bigint as hits, sum(n.misses)::bigint as misses,
+            sum(n.failed)::bigint as failed,
             sum(n.prompt_tokens)::bigint as prompt_tokens, sum(n.completion_tokens)::bigint as completion_tokens,
             sum(n.tokens_saved)::bigint as tokens_saved, sum(n.cost_usd) as cost_usd, sum(n.saved_usd) as saved_usd,
-            row_number() over (partition by n.grouped_by order by sum(n.requests) desc, n.name) as place
+            row_number() over (
+                partition by n.grouped_by
+                order by
+                    share_measure(ordered_by, sum(n.requests), sum(n.failed), sum(n.prompt_tokens + n.completion_tokens), sum(n.cost_usd)) desc,
+                    n.name
+            ) as place
         from named n
         group by 1, 2, 3
     )
     select
-        r.grouped_by, r.bucket_start, r.name, r.requests, r.hits, r.failed, r.prompt_tokens, r.completion_tokens, r.tokens_saved, r.cost_usd,
+        r.grouped_by, r.bucket_start, r.name, r.requests, r.hits, r.misses, r.failed, r.prompt_tokens, r.completion_tokens, r.tokens_saved, r.cost_usd,
         r.saved_usd
     from ranked r
     where r.grouped_by = 'time'
         or r.place <= 20
-    order by 1, 2, 4 desc, 3;
+    order by 1, 2, r.place;
 $$;
 
-comment on function usage_by_tag(bigint[], timestamptz, timestamptz, jsonb, text, bigint, text, text[], text, text) is
-    'Usage of the requests that have all of these tags, of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. groupings: time, by the hour, day or month (width) of a time zone; the twenty most used of model, api_key, tag. Null: of_projects, of_model, of_key, of_key_type (any).';
+comment on function usage_by_tag(bigint[], timestamptz, timestamptz, jsonb, text, bigint, text, text[], text, text, text) is
+    'Usage of the requests that have all of these tags, of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. groupings: time, by the hour, day or month (width) of a time zone; the twenty models, api_keys and tags with the most requests, cost, tokens or failed requests (ordered_by: requests, cost, tokens, failed). Null: of_projects, of_model, of_key, of_key_type (any).';

@@ -18,6 +18,7 @@ returns table (
     model text,
     requests bigint,
     hits bigint,
+    misses bigint,
     failed bigint,
     prompt_tokens bigint,
     cached_prompt_tokens bigint,
@@ -48,12 +49,12 @@ as $$
         select s.id from seen s where cut = 'projects' union all select 0 where cut <> 'projects'
     ),
     counted (
-        at, sign, project_id, tags, key_id, endpoint, model, requests, hits, failed, prompt_tokens, cached_prompt_tokens, completion_tokens,
+        at, sign, project_id, tags, key_id, endpoint, model, requests, hits, misses, failed, prompt_tokens, cached_prompt_tokens, completion_tokens,
         tokens_saved, cost_usd, saved_usd
     ) as (
         -- One index range for each part of the time, as in usage_in_range(). The index alone decides which of its rows match.
         select
-            coalesce(w.counted_at, u.at + w.middle), w.sign, u.project_id, u.tags, u.key_id, u.endpoint, u.model, u.requests, u.hits, u.failed,
+            coalesce(w.counted_at, u.at + w.middle), w.sign, u.project_id, u.tags, u.key_id, u.endpoint, u.model, u.requests, u.hits, u.misses, u.failed,
             u.prompt_tokens, u.cached_prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd, u.saved_usd
         from summed s
         join pieces w on w.is_summed
@@ -85,7 +86,7 @@ as $$
         -- Tags have no sums by quarter.
         select
             coalesce(w.counted_at, u.at), w.sign, u.project_id, u.tags, u.key_id, u.endpoint, u.model, 1,
-            (u.cache_result in ('HIT', 'HIT-SEMANTIC'))::integer, (u.status_class >= 4)::integer, u.prompt_tokens, u.cached_prompt_tokens,
+            (u.cache_result in ('HIT', 'HIT-SEMANTIC'))::integer, (u.cache_result = 'MISS')::integer, (u.status_class >= 4)::integer, u.prompt_tokens, u.cached_prompt_tokens,
             u.completion_tokens, u.tokens_saved, u.cost_usd, u.saved_usd
         from seen s
         join pieces w on not w.is_summed
@@ -99,6 +100,7 @@ as $$
         select
             p.at, 1, p.project_id, p.tags, p.key_id, p.endpoint, p.model, p.requests,
             case when p.cache_result in ('HIT', 'HIT-SEMANTIC') then p.requests else 0 end,
+            case when p.cache_result = 'MISS' then p.requests else 0 end,
             case when p.status_class >= 4 then p.requests else 0 end,
             p.prompt_tokens, p.cached_prompt_tokens, p.completion_tokens, p.tokens_saved, p.cost_usd, p.saved_usd
         from usage_pending p
@@ -117,6 +119,7 @@ as $$
         c.model,
         c.sign * c.requests,
         c.sign * c.hits,
+        c.sign * c.misses,
         c.sign * c.failed,
         c.sign * c.prompt_tokens,
         c.sign * c.cached_prompt_tokens,

@@ -4,6 +4,7 @@ import { invalidRequestError } from '../../errors/errors.ts'
 import { type Actor, type ActorArguments, callAsActor, type JsonRowOf } from '../../postgres/admin/call-as.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import { constrainedText, timeZoneSchema, unixSecondsParameter } from '../field-types.ts'
+import { hitRateOf } from '../hit-rate.ts'
 import { requireId } from '../ids.ts'
 import { fromUnixSeconds, repeatableParameter, stringEnum, toUnixSeconds } from '../pagination.ts'
 import { overviewSchema } from '../responses/usage.ts'
@@ -11,6 +12,7 @@ import { readTagFilter } from './usage.ts'
 
 const MAY_LAG = { mayLag: true }
 const SHARES = ['model', 'api_key', 'tag'] as const
+const MAX_SHARES = 20
 
 export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
   defineOperation({
@@ -28,9 +30,10 @@ export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
       model: t.Optional(t.String()),
       // Requests must have all of these tags.
       tags: repeatableParameter(constrainedText({ pattern: '^[^=]+=.+$' })),
+      shares_by: t.Optional(stringEnum('requests', 'cost', 'tokens', 'failed')),
     },
     async serve({ caller, query: asked }) {
-      const { start_time, end_time, width = 'hour', time_zone = 'UTC' } = asked
+      const { start_time, end_time, width = 'hour', time_zone = 'UTC', shares_by: ordered_by = 'requests' } = asked
       if (!isTimeZone(time_zone))
         throw invalidRequestError('time_zone must be a name such as Europe/Vienna.', 'time_zone')
       const span = {
@@ -53,8 +56,8 @@ export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
       const isFiltered = asked.model !== undefined || only.of_key !== null || of_tags !== null
       const read = of_tags === null ? readAll : readTagged(of_tags)
       const [[buckets, models, keys, tags], [before], latency, estimated] = await Promise.all([
-        read(caller.actor, filter, { width, zone: time_zone, shares: SHARES }),
-        read(caller.actor, previous, { width: 'month', zone: 'UTC', shares: [] }),
+        read(caller.actor, filter, { width, zone: time_zone, shares: SHARES, ordered_by }),
+        read(caller.actor, previous, { width: 'month', zone: 'UTC', shares: [], ordered_by }),
         // Latencies are not available by model, key, key type or tag.
         isFiltered ? [] : callAsActor(caller.actor, 'latency_percentiles', span, MAY_LAG),
         of_tags === null ? callAsActor(caller.actor, 'estimated_costs', filter, MAY_LAG) : [],
@@ -64,9 +67,9 @@ export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
         totals: totalsOf(buckets),
         previous_requests: totalsOf(before).requests,
         buckets: buckets.map(({ bucket_start, ...rest }) => ({ start_time: toUnixSeconds(bucket_start), ...rest })),
-        by_model: models ?? [],
-        by_api_key: keys ?? [],
-        by_tag: tags ?? [],
+        by_model: withHitRates(models),
+        by_api_key: withHitRates(keys),
+        by_tag: withHitRates(tags),
         latency,
         estimated,
       }
@@ -76,21 +79,25 @@ export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
 
 type OverviewRow = JsonRowOf<'usage_overview'>
 type ShareRow = JsonRowOf<'usage_shares'>
-type UsageFilter = Omit<ActorArguments<'usage_shares'>, 'share_by'>
+type UsageFilter = Omit<ActorArguments<'usage_shares'>, 'share_by' | 'ordered_by' | 'max_rows'>
 type Bucket = Pick<OverviewRow, 'bucket_start' | Summed> & { hits: number; failed: number } & Partial<OverviewRow>
-type Summed = 'requests' | 'prompt_tokens' | 'completion_tokens' | 'tokens_saved' | 'cost_usd' | 'saved_usd'
+type Summed = 'requests' | 'misses' | 'prompt_tokens' | 'completion_tokens' | 'tokens_saved' | 'cost_usd' | 'saved_usd'
 type Share = (typeof SHARES)[number]
 interface Groupings {
   width: 'hour' | 'day' | 'month'
   zone: string
   shares: readonly Share[]
+  /** The figure by which shares are ordered. */
+  ordered_by: string
 }
 type Read = (actor: Actor, filter: UsageFilter, by: Groupings) => Promise<[buckets: Bucket[], ...shares: ShareRow[][]]>
 
-const readAll: Read = async (actor, filter, { width, zone, shares }) => {
+const readAll: Read = async (actor, filter, { width, zone, shares, ordered_by }) => {
   const [rows, ...ofShares] = await Promise.all([
     callAsActor(actor, 'usage_overview', { ...filter, width, zone }, MAY_LAG),
-    ...shares.map(share_by => callAsActor(actor, 'usage_shares', { ...filter, share_by }, MAY_LAG)),
+    ...shares.map(share_by =>
+      callAsActor(actor, 'usage_shares', { ...filter, share_by, ordered_by, max_rows: MAX_SHARES }, MAY_LAG),
+    ),
   ])
   const buckets = rows.map(row => ({
     ...row,
@@ -103,23 +110,24 @@ const readAll: Read = async (actor, filter, { width, zone, shares }) => {
 /** Reads usage by tags. It has no separate counts of kinds of hits and failures, and no durations. */
 const readTagged =
   (of_tags: Record<string, string>): Read =>
-  async (actor, filter, { width, zone, shares }) => {
+  async (actor, filter, { width, zone, shares, ordered_by }) => {
     const all = ['time', ...shares]
     // The sums of all projects together are not by key.
     const isDivided = filter.of_projects === null && shares.includes('api_key')
     const read = isDivided ? [all.filter(grouping => grouping !== 'api_key'), ['api_key']] : [all]
     const rows = await Promise.all(
       read.map(groupings =>
-        callAsActor(actor, 'usage_by_tag', { ...filter, of_tags, groupings, width, zone }, MAY_LAG),
+        callAsActor(actor, 'usage_by_tag', { ...filter, of_tags, groupings, width, zone, ordered_by }, MAY_LAG),
       ),
     )
     const byGrouping = Map.groupBy(rows.flat(), row => row.grouped_by)
     const toShares = (share: Share) =>
       (byGrouping.get(share) ?? []).map(
-        ({ name, requests, hits, failed, prompt_tokens, completion_tokens, cost_usd, saved_usd }) => ({
+        ({ name, requests, hits, misses, failed, prompt_tokens, completion_tokens, cost_usd, saved_usd }) => ({
           name,
           requests,
           hits,
+          misses,
           failed,
           tokens: prompt_tokens + completion_tokens,
           cost_usd,
@@ -130,14 +138,16 @@ const readTagged =
     return [ofTime, ...shares.map(toShares)]
   }
 
+const withHitRates = (shares: readonly ShareRow[] = []) =>
+  shares.map(share => ({ ...share, hit_rate: hitRateOf(share) }))
+
 function totalsOf(buckets: readonly Bucket[]) {
   const sum = (field: Exclude<keyof Bucket, 'bucket_start'>) =>
     buckets.reduce((total, row) => total + (row[field] ?? 0), 0)
-  const hasDetails = buckets.every(({ misses }) => misses !== undefined)
+  const hasDetails = buckets.every(({ exact_hits }) => exact_hits !== undefined)
   const orNull = (field: Exclude<keyof Bucket, 'bucket_start'>) => (hasDetails ? sum(field) : null)
   const hits = sum('hits')
   const misses = sum('misses')
-  const answered = hasDetails ? hits + misses : sum('requests')
   // A hit saves the average duration of a miss, less its own.
   const missMs = misses === 0 ? 0 : sum('miss_duration_ms') / misses
   return {
@@ -146,8 +156,8 @@ function totalsOf(buckets: readonly Bucket[]) {
     failed: sum('failed'),
     exact_hits: orNull('exact_hits'),
     semantic_hits: orNull('semantic_hits'),
-    misses: orNull('misses'),
-    hit_rate: answered === 0 ? null : hits / answered,
+    misses,
+    hit_rate: hitRateOf({ hits, misses }),
     client_errors: orNull('client_errors'),
     server_errors: orNull('server_errors'),
     prompt_tokens: sum('prompt_tokens'),

@@ -5,10 +5,15 @@ import { SQL_TYPE_SCHEMAS } from '../../postgres/admin/views.generated.ts'
 import { USAGE_RECORD_COLUMNS } from '../../postgres/usage-record.generated.ts'
 import { countSchema, objectSchema, textSchema, unixSecondsSchema, usdSchema } from './shared.ts'
 
-const share = t.Object(SQL_TYPE_SCHEMAS.usage_share, {
-  $id: 'Share',
-  description: 'The share of a model, key or tag in the requests.',
-})
+const hitRateSchema = nullable(
+  t.Number({
+    description: 'The share of hits among the requests that reached the cache, from 0 to 1. Null: none did.',
+  }),
+)
+const share = t.Object(
+  { ...SQL_TYPE_SCHEMAS.usage_share, hit_rate: hitRateSchema },
+  { $id: 'Share', description: 'The share of a model, key or tag in the usage.' },
+)
 const latency = t.Object(SQL_TYPE_SCHEMAS.latency, { $id: 'Latency' })
 
 const optionalCount = t.Optional(nullable(countSchema))
@@ -20,11 +25,11 @@ const countsOf = t.Object({
   cost_usd: usdSchema,
   saved_usd: usdSchema,
   hits: countSchema,
+  misses: countSchema,
   failed: countSchema,
   // These counts are missing if requests are filtered by tags.
   exact_hits: optionalCount,
   semantic_hits: optionalCount,
-  misses: optionalCount,
   client_errors: optionalCount,
   server_errors: optionalCount,
 })
@@ -39,7 +44,7 @@ const estimated = t.Object(
 export const overviewSchema = objectSchema('Overview', 'usage.overview', {
   totals: t.Object({
     ...countsOf.properties,
-    hit_rate: nullable(t.Number({ description: 'From 0 to 1, among requests that reached the cache.' })),
+    hit_rate: hitRateSchema,
     saved_seconds: nullable(t.Number()),
   }),
   previous_requests: t.Integer({ minimum: 0, description: 'Requests in the time range of equal length before.' }),
@@ -60,6 +65,43 @@ export const overviewSchema = objectSchema('Overview', 'usage.overview', {
   }),
 })
 export type Overview = Static<typeof overviewSchema>
+
+export const costRowSchema = t.Object(
+  {
+    kind: t.Union([t.Literal('group'), t.Literal('without'), t.Literal('rest'), t.Literal('total')], {
+      description: 'group: one team, key, …; without: requests without one; rest: all groups beyond the first 1,000.',
+    }),
+    name: nullable(textSchema),
+    requests: countSchema,
+    hits: countSchema,
+    misses: countSchema,
+    hit_rate: hitRateSchema,
+    cost_usd: usdSchema,
+    estimated_usd: t.Number({ description: 'The part of cost_usd that is estimated, in US dollars.' }),
+    cost_share: nullable(
+      t.Number({ description: 'The share of the total cost, from 0 to 1. Null: there is no cost.' }),
+    ),
+    saved_usd: usdSchema,
+    previous_cost_usd: t.Number({ description: 'The cost in the time before, in US dollars.' }),
+    change: nullable(
+      t.Number({
+        description: 'cost_usd compared with previous_cost_usd: 0.5 is half more. Null: there was no cost before.',
+      }),
+    ),
+  },
+  { $id: 'CostRow' },
+)
+export type CostRow = Static<typeof costRowSchema>
+
+export const costTableSchema = objectSchema('CostTable', 'usage.costs', {
+  start_time: unixSecondsSchema,
+  end_time: unixSecondsSchema,
+  previous_start_time: unixSecondsSchema,
+  previous_end_time: unixSecondsSchema,
+  total: costRowSchema,
+  data: t.Array(costRowSchema, { description: 'Most expensive first. The rows add up to the total.' }),
+})
+export type CostTable = Static<typeof costTableSchema>
 
 const textOrNull = nullable(textSchema)
 /** The fields that the rows of all reports have. */

@@ -6,6 +6,11 @@ export const LOCALE = 'en'
 const whole = new Intl.NumberFormat(LOCALE)
 const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumFractionDigits: 1 })
 const percent = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 1 })
+const signed = new Intl.NumberFormat(LOCALE, {
+  style: 'percent',
+  maximumFractionDigits: 1,
+  signDisplay: 'exceptZero',
+})
 const dateTime = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
 const shortTime = new Intl.DateTimeFormat(LOCALE, {
   day: 'numeric',
@@ -36,6 +41,11 @@ export function formatPlural(count: number, noun: string): string {
 
 export function formatPercent(share: number | null): string {
   return share === null ? '–' : percent.format(share)
+}
+
+/** Formats a change with its sign, such as +12%. */
+export function formatChange(change: number | null): string {
+  return change === null ? '–' : signed.format(change)
 }
 
 export function formatUsd(usd: number): string {

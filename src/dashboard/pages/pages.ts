@@ -14,6 +14,7 @@ export const PAGE_ENTRIES: readonly PageEntry[] = [
   { path: '/', load: () => import('./screens/home.tsx') },
 
   { path: '/$project/overview', load: () => import('./screens/overview.tsx'), link: ['project', 'Overview'] },
+  { path: '/$project/costs', load: () => import('./screens/costs.tsx'), link: ['project', 'Costs'] },
   { path: '/$project/requests', load: () => import('./screens/requests.tsx'), link: ['project', 'Requests'] },
   { path: '/$project/requests/$request', load: () => import('./screens/request-details.tsx') },
   { path: '/$project/cache', load: () => import('./screens/cache.tsx'), link: ['project', 'Cache'] },

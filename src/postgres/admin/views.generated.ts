@@ -32,7 +32,7 @@ export const SQL_TYPE_SCHEMAS = {
   service_account: { id: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), name: t.String(), role: t.String() },
   service_account_key: { object: t.String(), id: t.String(), name: t.String(), value: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), expires_at: nullable(t.Integer({ description: 'Null: never. Unix seconds.' })) },
   similarity_band: { at_least: t.Number(), served: t.Integer({ minimum: 0 }), stopped: t.Integer({ minimum: 0 }), saved_usd: t.Number({ description: 'US dollars.' }), missed_usd: t.Number({ description: 'US dollars.' }), same: t.Integer({ minimum: 0 }), different: t.Integer({ minimum: 0 }) },
-  usage_share: { name: t.String(), requests: t.Integer({ minimum: 0 }), hits: t.Integer({ minimum: 0 }), failed: t.Integer({ minimum: 0 }), tokens: t.Integer({ minimum: 0 }), cost_usd: t.Number({ description: 'US dollars.' }), saved_usd: t.Number({ description: 'US dollars.' }) },
+  usage_share: { name: t.String(), requests: t.Integer({ minimum: 0 }), hits: t.Integer({ minimum: 0 }), misses: t.Integer({ minimum: 0 }), failed: t.Integer({ minimum: 0 }), tokens: t.Integer({ minimum: 0 }), cost_usd: t.Number({ description: 'US dollars.' }), saved_usd: t.Number({ description: 'US dollars.' }) },
 } as const
 
 export const SQL_VIEWS = {

@@ -5,10 +5,10 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { type MonthlyReport, renderReport } from '../../admin/render-report.ts'
 import { readConfig } from '../../config/config.ts'
 import { callFunction } from '../../postgres/call.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
-import { type MonthlyReport, renderReport } from './render-report.ts'
 
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome']
 const PRINT_TIME_LIMIT_MS = 60_000

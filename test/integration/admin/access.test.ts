@@ -90,6 +90,7 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     },
     { method: 'DELETE', path: `/v1/cache/verdicts/${verdict}?project_id=${project}`, need: 'member' },
     { method: 'GET', path: `/v1/requests?project_id=${project}`, need: 'viewer' },
+    { method: 'GET', path: `/v1/usage/report?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/requests/export?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/requests/${request}?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/requests/${request}/content?project_id=${project}`, need: 'member' },
@@ -214,6 +215,8 @@ const LISTS = [
     name => `/v1/organization/usage/${name}?start_time=${now - 7200}&group_by[]=project_id`,
   ),
   `/v1/usage?start_time=${now - 7200}&end_time=${now + 60}`,
+  `/v1/usage/costs?grouping=model&start_time=${now - 7200}&end_time=${now + 60}`,
+  `/v1/usage/costs/export?grouping=api_key&start_time=${now - 7200}&end_time=${now + 60}`,
 ]
 
 describeOnce('access rights', backend => {

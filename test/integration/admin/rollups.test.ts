@@ -93,7 +93,10 @@ describeBackends('usage by any length of time', backend => {
     )
     for (const share of draw(shares)) {
       const read = (of_projects: number[] | null, id = user?.id) =>
-        callAsActor(actorOf(id), 'usage_shares', { ...span, ...share, of_key: null, of_projects })
+        callAsActor(actorOf(id), 'usage_shares', {
+          ...{ ...span, ...share, of_key: null, of_projects },
+          ...{ ordered_by: 'requests', max_rows: 20 },
+        })
       expect((await read(null)).length).toBeGreaterThan(0)
       expect(await read(null)).toEqual(await read(everything))
       expect(await read(null, other?.id)).toEqual([])
@@ -205,7 +208,7 @@ describeBackends('usage by any length of time', backend => {
         const [tagged] = await proxy.query(`
           with told as (
             select bucket_start, requests, hits, prompt_tokens, cost_usd
-            from usage_by_tag(${span}, '{"team": "t1"}', null, null, null, '{time}', '${width}', '${zone}')
+            from usage_by_tag(${span}, '{"team": "t1"}', null, null, null, '{time}', '${width}', '${zone}', 'requests')
           ),
           counted as (
             select date_trunc('${width}', recorded_at, '${zone}') as bucket_start, count(*) as requests,
@@ -222,7 +225,7 @@ describeBackends('usage by any length of time', backend => {
     const span = `array[(select id from projects where name = 'long')], now() - interval '100 days', now()`
     expect(
       await proxy.query(`select sum(requests)::integer as requests from latency_percentiles(${span})
-        union all select sum(requests)::integer from usage_shares(${span}, 'model', null, null, null)`),
+        union all select sum(requests)::integer from usage_shares(${span}, 'model', null, null, null, 'requests', 20)`),
     ).toEqual(
       Array(2).fill(
         (
@@ -256,7 +259,7 @@ describeBackends('usage by any length of time', backend => {
       proxy.query<{ name: string; requests: number }>(`
         with told as (
           select name, requests::integer, hits::integer, failed::integer, tokens::integer, cost_usd::numeric, saved_usd::numeric
-          from usage_shares(${of}, 'tag', null, null, ${type})
+          from usage_shares(${of}, 'tag', null, null, ${type}, 'requests', 20)
         ),
         counted as (
           select g.key || '=' || g.value, count(*)::integer, count(*) filter (where cache_result = 'HIT')::integer,
@@ -280,7 +283,7 @@ describeBackends('usage by any length of time', backend => {
             expect([of, type, shares.length, teams.length]).toEqual([of, type, 20, 7])
             expect({ requests: teams.reduce((sum, { requests }) => sum + requests, 0) }).toEqual(all)
             const [ofTeam] = await proxy.query(`select 'team=t1' as name, sum(requests)::integer as requests
-              from usage_by_tag(${of}, '{"team": "t1"}', null, null, ${type}, '{time}', 'hour', 'UTC')`)
+              from usage_by_tag(${of}, '{"team": "t1"}', null, null, ${type}, '{time}', 'hour', 'UTC', 'requests')`)
             expect(teams).toContainEqual(ofTeam)
           }
     }

@@ -6,7 +6,7 @@ import { formatCount, formatTime, formatUsd, isolateDirection } from '../format.
 import { useProjectPath } from '../session.ts'
 import type { ViewRow } from '../types.ts'
 
-type Budget = ViewRow<'project_budgets'>
+export type Budget = ViewRow<'project_budgets'>
 
 const PERIODS = [
   ['month', 'Monthly'],
@@ -14,7 +14,7 @@ const PERIODS = [
   ['day', 'Daily'],
   ['total', 'Total'],
 ] as const
-const PERIOD_TITLES = new Map<string, string>(PERIODS)
+export const PERIOD_TITLES = new Map<string, string>(PERIODS)
 const UNITS = [
   ['usd', 'US dollars'],
   ['tokens', 'Tokens'],
@@ -47,9 +47,9 @@ export function Budgets() {
           ),
         },
         { title: 'Period', cell: ({ per }) => <Badge>{PERIOD_TITLES.get(per) ?? per}</Badge> },
-        { title: 'Budget', numeric: true, cell: budget => format(budget, budget.amount) },
-        { title: 'Spent', numeric: true, cell: budget => format(budget, budget.spent) },
-        { title: 'Remaining', numeric: true, cell: budget => format(budget, budget.remaining) },
+        { title: 'Budget', numeric: true, cell: budget => formatAmount(budget, budget.amount) },
+        { title: 'Spent', numeric: true, cell: budget => formatAmount(budget, budget.spent) },
+        { title: 'Remaining', numeric: true, cell: budget => formatAmount(budget, budget.remaining) },
         { title: 'Resets', cell: ({ resets_at }) => (resets_at === null ? 'Never' : formatTime(resets_at)) },
       ]}
       create={SET}
@@ -58,12 +58,13 @@ export function Budgets() {
   )
 }
 
-function describeScope({ api_key_name, api_key_id, tag, model }: Budget): string {
+export function describeScope({ api_key_name, api_key_id, tag, model }: Budget): string {
   const parts = [api_key_name ?? api_key_id, tag, model].filter(part => part !== null)
   return parts.length === 0 ? 'Whole project' : parts.join(', ')
 }
 
-function format({ unit }: Budget, amount: number): string {
+/** Formats an amount in the unit of the budget. */
+export function formatAmount({ unit }: Budget, amount: number): string {
   return unit === 'usd' ? formatUsd(amount) : formatCount(amount)
 }
 

@@ -1,8 +1,9 @@
 /** The limits page: monthly quotas, the plan's rate limits, budgets, and current usage by key. */
 import { useQuery } from '@tanstack/react-query'
 import { Badge, Card, EmptyState, ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
+import { Meter } from '../components/meter.tsx'
 import { Table } from '../components/table.tsx'
-import { formatCount, formatPercent } from '../format.ts'
+import { formatCount } from '../format.ts'
 import { PROJECTS_PATH, useProject } from '../session.ts'
 import type { ViewRow } from '../types.ts'
 import { Budgets } from './budgets.tsx'
@@ -37,6 +38,7 @@ export default function LimitsPage() {
                 title={`Requests with ${quota.keys} keys, this month`}
                 used={quota.used}
                 limit={quota.quota}
+                format={formatCount}
               />
             ))}
           </div>
@@ -67,26 +69,6 @@ export default function LimitsPage() {
         </div>
       )}
     </>
-  )
-}
-
-function Meter({ title, used, limit }: { title: string; used: number; limit: number }) {
-  const share = limit === 0 ? 1 : used / limit
-  const color = share >= 1 ? 'bg-danger' : share >= 0.8 ? 'bg-warn' : 'bg-exact'
-  return (
-    <Card className="p-4">
-      <div className="flex items-baseline justify-between gap-2">
-        <h2 className="font-medium">{title}</h2>
-        <span className="text-xs text-muted">{formatPercent(Math.min(1, share))}</span>
-      </div>
-      <meter className="sr-only" aria-label={title} min={0} max={limit} value={Math.min(used, limit)} />
-      <p className="mt-1 text-2xl font-semibold tracking-tight tabular-nums">
-        {formatCount(used)} <span className="text-sm font-normal text-muted">of {formatCount(limit)}</span>
-      </p>
-      <div aria-hidden="true" className="mt-3 h-2 overflow-hidden rounded-full bg-sunken">
-        <div className={`h-full rounded-full ${color}`} style={{ width: `${Math.min(100, share * 100)}%` }} />
-      </div>
-    </Card>
   )
 }
 

@@ -1,20 +1,16 @@
 /** The figures of the overview. Each number of requests links to the requests that it counts. */
-import { useState } from 'react'
 import { StackedBars } from '../components/chart.tsx'
 import { Card, EmptyState, StatTile } from '../components/elements.tsx'
 import { SegmentedControl } from '../components/segmented-control.tsx'
 import { Table } from '../components/table.tsx'
 import type { Filters } from '../filters.ts'
 import { formatCount, formatDuration, formatMs, formatPercent, formatPlural, formatUsd } from '../format.ts'
-import { MAX_LISTED_KEYS, useAllKeys } from '../session.ts'
+import { useAllKeys } from '../session.ts'
 import { formatBucket, formatTick, type TimeRange } from '../time-range.ts'
-import type { ApiKey, UsageCounts, Overview as UsageOverview } from '../types.ts'
-import { RequestCountLink, type RequestSelection } from './request-count-link.tsx'
+import type { UsageCounts, Overview as UsageOverview } from '../types.ts'
+import { narrowSelection, RequestCountLink, type RequestSelection, selectRequestsOfKey } from './request-count-link.tsx'
 import { CACHE_RESULT_TITLES } from './result-badge.tsx'
-import { UsageShares } from './usage-shares.tsx'
-
-const MEASURES = { requests: 'Requests', money: 'Cost', tokens: 'Tokens', errors: 'Errors' }
-type Measure = keyof typeof MEASURES
+import { MEASURES, type Measure, UsageShares } from './usage-shares.tsx'
 
 interface OverviewStatsProps {
   overview: UsageOverview
@@ -22,10 +18,12 @@ interface OverviewStatsProps {
   /** The requests that the figures count. */
   rows: RequestSelection
   withTests: boolean
+  /** The figure that the chart shows and by which shares are ordered. */
+  measure: Measure
   change(changes: Filters): void
 }
 
-export function OverviewStats({ overview, span, rows, withTests, change }: OverviewStatsProps) {
+export function OverviewStats({ overview, span, rows, withTests, measure, change }: OverviewStatsProps) {
   const { totals } = overview
   const { tag } = rows.filters
   const keys = useAllKeys(rows.projectId)
@@ -85,11 +83,12 @@ export function OverviewStats({ overview, span, rows, withTests, change }: Overv
           note={totals.saved_seconds === null ? 'not available for a tag' : `by ${formatPlural(totals.hits, 'hit')}`}
         />
       </dl>
-      <Chart overview={overview} span={span} />
+      <Chart overview={overview} span={span} measure={measure} onChange={value => change({ measure: value })} />
       <div className="grid gap-5 lg:grid-cols-2">
         <Card title="By model">
           <UsageShares
             rows={overview.by_model}
+            measure={measure}
             what="Model"
             onPick={model => change({ model })}
             rowsOf={model => (model === '' ? null : narrowSelection(rows, { model_name: model }))}
@@ -98,6 +97,7 @@ export function OverviewStats({ overview, span, rows, withTests, change }: Overv
         <Card title="By API key">
           <UsageShares
             rows={overview.by_api_key}
+            measure={measure}
             what="API key"
             rowsOf={name => selectRequestsOfKey(rows, keys, name)}
           />
@@ -106,6 +106,7 @@ export function OverviewStats({ overview, span, rows, withTests, change }: Overv
           <Card title="By tag">
             <UsageShares
               rows={overview.by_tag}
+              measure={measure}
               what="Tag"
               onPick={tag => change({ tag })}
               // The request list filters by one tag, and treats a comma as a separator.
@@ -136,21 +137,6 @@ function Estimated({ overview: { estimated }, rows }: { overview: UsageOverview;
   )
 }
 
-function narrowSelection({ projectId, filters }: RequestSelection, more: Filters): RequestSelection {
-  return { projectId, filters: { ...filters, ...more } }
-}
-
-/** Returns null when no listed key has the name, or several do: the name of a deactivated key can be reused. */
-function selectRequestsOfKey(
-  rows: RequestSelection,
-  keys: readonly ApiKey[] | undefined,
-  name: string,
-): RequestSelection | null {
-  const matching = keys?.filter(key => key.name === name) ?? []
-  const isComplete = keys !== undefined && keys.length < MAX_LISTED_KEYS
-  return isComplete && matching.length === 1 ? narrowSelection(rows, { key: matching[0]?.id, type: '' }) : null
-}
-
 interface Series {
   title: string
   color: string
@@ -161,9 +147,9 @@ const SERIES: Record<Measure, Series[]> = {
   requests: [
     { title: 'Exact hit', color: '--exact', of: counts => counts.exact_hits ?? 0 },
     { title: 'Semantic hit', color: '--semantic', of: counts => counts.semantic_hits ?? 0 },
-    { title: 'Miss', color: '--miss', of: counts => counts.misses ?? 0 },
+    { title: 'Miss', color: '--miss', of: counts => counts.misses },
   ],
-  money: [
+  cost: [
     { title: 'Saved', color: '--exact', of: counts => counts.saved_usd },
     { title: 'Spent', color: '--miss', of: counts => counts.cost_usd },
   ],
@@ -172,7 +158,7 @@ const SERIES: Record<Measure, Series[]> = {
     { title: 'Prompt', color: '--miss', of: counts => counts.prompt_tokens },
     { title: 'Completion', color: '--semantic', of: counts => counts.completion_tokens },
   ],
-  errors: [
+  failed: [
     { title: 'Client (4xx)', color: '--warn', of: counts => counts.client_errors ?? 0 },
     { title: 'Proxy or provider (5xx)', color: '--danger', of: counts => counts.server_errors ?? 0 },
   ],
@@ -182,16 +168,22 @@ const TAG_SERIES: Record<Measure, Series[]> = {
   ...SERIES,
   requests: [
     { title: 'Hit', color: '--exact', of: counts => counts.hits },
-    { title: 'Miss', color: '--miss', of: counts => counts.requests - counts.hits },
+    { title: 'Miss', color: '--miss', of: counts => counts.misses },
   ],
-  errors: [{ title: 'Failed', color: '--danger', of: counts => counts.failed }],
+  failed: [{ title: 'Failed', color: '--danger', of: counts => counts.failed }],
 }
 
-function Chart({ overview, span }: { overview: UsageOverview; span: TimeRange }) {
-  const [measure, setMeasure] = useState<Measure>('requests')
+interface ChartProps {
+  overview: UsageOverview
+  span: TimeRange
+  measure: Measure
+  onChange(measure: string): void
+}
+
+function Chart({ overview, span, measure, onChange }: ChartProps) {
   const times = span.bucketStarts
   const byStart = new Map(overview.buckets.map(bucket => [bucket.start_time, bucket]))
-  const definitions = typeof overview.totals.misses === 'number' ? SERIES : TAG_SERIES
+  const definitions = typeof overview.totals.exact_hits === 'number' ? SERIES : TAG_SERIES
   const series = definitions[measure].map(({ title, color, of }) => ({
     title,
     color,
@@ -204,19 +196,14 @@ function Chart({ overview, span }: { overview: UsageOverview; span: TimeRange })
     <Card
       title={`${MEASURES[measure]} over time`}
       action={
-        <SegmentedControl
-          label="Measure"
-          value={measure}
-          choices={Object.entries(MEASURES)}
-          onChange={value => setMeasure(value as Measure)}
-        />
+        <SegmentedControl label="Measure" value={measure} choices={Object.entries(MEASURES)} onChange={onChange} />
       }
     >
       <StackedBars
         label={`${MEASURES[measure]} over time`}
         times={times}
         series={series}
-        format={measure === 'money' ? formatUsd : formatCount}
+        format={measure === 'cost' ? formatUsd : formatCount}
         formatTick={seconds => formatTick(span, seconds)}
         formatTime={seconds => formatBucket(span, seconds)}
       />

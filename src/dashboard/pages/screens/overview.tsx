@@ -12,6 +12,7 @@ import { FirstSteps } from './first-steps.tsx'
 import { OverviewFilters } from './overview-filters.tsx'
 import { OverviewStats } from './overview-stats.tsx'
 import { selectRequests } from './request-count-link.tsx'
+import { readMeasure } from './usage-shares.tsx'
 
 const REFRESH_MS = 2_000
 
@@ -58,6 +59,7 @@ export default function Overview() {
           span={span}
           rows={selectRequests(project?.id ?? '', filters, span, keyType)}
           withTests={withTests}
+          measure={readMeasure(filters)}
           change={change}
         />
       ) : (
@@ -76,6 +78,7 @@ function useUsage(project: Project | null, filters: Filters, keyType: string | u
     model: filters.model,
     'tags[]': filters.tag ? [filters.tag] : undefined,
     key_type: keyType,
+    shares_by: readMeasure(filters),
   }
   return useQuery({
     queryKey: ['usage', span.name, filters.from, filters.until, only],

@@ -2,7 +2,9 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Filters } from '../filters.ts'
+import { MAX_LISTED_KEYS } from '../session.ts'
 import type { TimeRange } from '../time-range.ts'
+import type { ApiKey } from '../types.ts'
 
 /** A selection of a project's requests, by the filters of the request list. */
 export interface RequestSelection {
@@ -26,8 +28,24 @@ export function selectRequests(
 }
 
 /** Formats a time in UTC, which is unambiguous in every time zone and when clocks change. */
-function formatUtc(seconds: number): string {
+export function formatUtc(seconds: number): string {
   return new Date(seconds * 1000).toISOString()
+}
+
+/** Adds filters to a selection. */
+export function narrowSelection({ projectId, filters }: RequestSelection, more: Filters): RequestSelection {
+  return { projectId, filters: { ...filters, ...more } }
+}
+
+/** Selects the requests of the key with a name. Returns null when no listed key has the name, or several do: the name of a deactivated key can be reused. */
+export function selectRequestsOfKey(
+  rows: RequestSelection,
+  keys: readonly ApiKey[] | undefined,
+  name: string,
+): RequestSelection | null {
+  const matching = keys?.filter(key => key.name === name) ?? []
+  const isComplete = keys !== undefined && keys.length < MAX_LISTED_KEYS
+  return isComplete && matching.length === 1 ? narrowSelection(rows, { key: matching[0]?.id, type: '' }) : null
 }
 
 /** `only` adds filters to those of `rows`. */

@@ -1,9 +1,34 @@
-/** Lists the most used items of one kind, with a bar for each. */
+/** Lists the items of one kind with the highest usage, with a bar for each. */
 import { useState } from 'react'
 import { Button } from '../components/elements.tsx'
-import { escapeControlCharacters, formatPercent, formatPlural, formatUsd } from '../format.ts'
+import type { Filters } from '../filters.ts'
+import { escapeControlCharacters, formatCount, formatPercent, formatPlural, formatUsd } from '../format.ts'
 import type { UsageShare } from '../types.ts'
 import { RequestCountLink, type RequestSelection } from './request-count-link.tsx'
+
+/** The figures of the chart, by which shares are ordered. */
+export const MEASURES = { requests: 'Requests', cost: 'Cost', tokens: 'Tokens', failed: 'Errors' }
+export type Measure = keyof typeof MEASURES
+
+export function readMeasure({ measure = '' }: Filters): Measure {
+  return measure in MEASURES ? (measure as Measure) : 'requests'
+}
+
+/** The parts of the bar of an item, and what is shown of it besides requests, hit rate and cost. */
+const BARS: Record<
+  Measure,
+  { parts(share: UsageShare): [value: number, color: string][]; text?(share: UsageShare): string }
+> = {
+  requests: {
+    parts: ({ hits, misses }) => [
+      [hits, 'bg-exact'],
+      [misses, 'bg-miss'],
+    ],
+  },
+  cost: { parts: ({ cost_usd }) => [[cost_usd, 'bg-miss']] },
+  tokens: { parts: ({ tokens }) => [[tokens, 'bg-miss']], text: ({ tokens }) => `${formatCount(tokens)} tokens` },
+  failed: { parts: ({ failed }) => [[failed, 'bg-danger']], text: ({ failed }) => `${formatCount(failed)} failed` },
+}
 
 const INITIAL_ITEMS = 8
 
@@ -12,6 +37,7 @@ const MAX_ITEMS = 20
 
 interface UsageSharesProps {
   rows: readonly UsageShare[]
+  measure: Measure
   /** The kind of item, for screen readers. */
   what: string
   /** Filters the page by one item. */
@@ -20,9 +46,11 @@ interface UsageSharesProps {
   rowsOf?(name: string): RequestSelection | null
 }
 
-export function UsageShares({ rows, what, onPick, rowsOf }: UsageSharesProps) {
+export function UsageShares({ rows, measure, what, onPick, rowsOf }: UsageSharesProps) {
   const [isExpanded, setExpanded] = useState(false)
-  const max = Math.max(1, ...rows.map(row => row.requests))
+  const { parts, text } = BARS[measure]
+  const lengthOf = (row: UsageShare) => parts(row).reduce((sum, [value]) => sum + value, 0)
+  const max = Math.max(...rows.map(lengthOf)) || 1
   return (
     <ul className="divide-y divide-line">
       {rows.slice(0, isExpanded ? MAX_ITEMS : INITIAL_ITEMS).map(row => (
@@ -46,19 +74,21 @@ export function UsageShares({ rows, what, onPick, rowsOf }: UsageSharesProps) {
               <b className="font-medium text-ink">
                 <Requests rows={rowsOf?.(row.name)} count={row.requests} />
               </b>
-              , {formatPercent(row.requests === 0 ? null : row.hits / row.requests)} hits, {formatUsd(row.cost_usd)}
+              , {formatPercent(row.hit_rate)} hits, {formatUsd(row.cost_usd)}
+              {text && `, ${text(row)}`}
             </span>
           </div>
           <div className="mt-1.5 flex h-1.5 overflow-hidden rounded-full bg-sunken" aria-hidden="true">
-            <div className="bg-exact" style={{ width: `${(100 * row.hits) / max}%` }} />
-            <div className="bg-miss" style={{ width: `${(100 * (row.requests - row.hits)) / max}%` }} />
+            {parts(row).map(([value, color]) => (
+              <div key={color} className={color} style={{ width: `${(100 * value) / max}%` }} />
+            ))}
           </div>
         </li>
       ))}
       {rows.length > INITIAL_ITEMS && (
         <li className="px-4 py-2 text-xs text-muted">
           {isExpanded ? (
-            rows.length >= MAX_ITEMS && `Only the ${MAX_ITEMS} most used are listed.`
+            rows.length >= MAX_ITEMS && `Only the first ${MAX_ITEMS} are listed.`
           ) : (
             <Button look="quiet" className="text-xs" onClick={() => setExpanded(true)}>
               Show {rows.length - INITIAL_ITEMS} more

@@ -1,6 +1,7 @@
 /** Renders a monthly report as one HTML page, without scripts and external resources. */
-import { describeReason } from '../../cache/reasons.ts'
-import type { JsonRowOf } from '../../postgres/admin/call-as.ts'
+import { describeReason } from '../cache/reasons.ts'
+import type { JsonRowOf } from '../postgres/admin/call-as.ts'
+import { hitRateOf } from './hit-rate.ts'
 
 /** The rows of monthly_report(). */
 type OverviewRow = JsonRowOf<'usage_overview'>
@@ -14,7 +15,9 @@ export interface MonthlyReport {
   days: OverviewRow[]
   models: ShareRow[]
   keys: ShareRow[]
-  /** Tags, such as `team=search`. */
+  /** Values of the tag `team`. The name is empty for requests without a team. */
+  teams: ShareRow[]
+  /** Tags, such as `env=prod`. */
   tags: ShareRow[]
   /** Cache misses by reason, most expensive first. The name is empty if no reason was recorded. */
   misses: { name: string; requests: number; cost_usd: number }[]
@@ -28,9 +31,8 @@ const WIDTH = 760
 const HEIGHT = 180
 
 export function renderReport(report: MonthlyReport): string {
-  const { month, projects, days, models, keys, tags, misses, wrong_hits } = report
-  const teams = tags.filter(({ name }) => name.startsWith('team='))
-  const others = tags.filter(tag => !teams.includes(tag))
+  const { month, projects, days, models, keys, teams, tags, misses, wrong_hits } = report
+  const others = tags.filter(({ name }) => !name.startsWith('team='))
   const who = projects.length === 1 ? (projects[0] ?? '') : `${projects.length} projects`
   const title = `${who}, ${month}`
   return `<!doctype html>
@@ -49,7 +51,7 @@ svg { width: 100%; height: auto } svg text { font-size: 11px; fill: #57534e } .s
 ${writeTotals(days, wrong_hits)}
 ${section('Spent and saved by day', days.length === 0 ? NOTHING : plotDays(month, days))}
 ${section('By model', tableOf('Model', models))}
-${section('By team', teams.length === 0 ? '<p>No request was tagged with its team (<code>X-Proxy-Tags: team=…</code>).</p>' : tableOf('Team', teams.map(withoutName)))}
+${section('By team', teams.every(({ name }) => name === '') ? '<p>No request was tagged with its team (<code>X-Proxy-Tags: team=…</code>).</p>' : tableOf('Team', teams, 'Without a team'))}
 ${others.length === 0 ? '' : section('By other tags', tableOf('Tag', others))}
 ${section('By key', tableOf('Key', keys))}
 ${section('Cache misses by reason', tableOfMisses(misses))}
@@ -60,7 +62,6 @@ ${section('Cache misses by reason', tableOfMisses(misses))}
 
 const NOTHING = '<p>There were no requests.</p>'
 const section = (title: string, content: string) => `<section><h2>${title}</h2>${content}</section>`
-const withoutName = (tag: ShareRow): ShareRow => ({ ...tag, name: tag.name.slice('team='.length) })
 const sum = (days: readonly OverviewRow[], field: Exclude<keyof OverviewRow, 'bucket_start'>) =>
   days.reduce((total, day) => total + day[field], 0)
 
@@ -70,7 +71,7 @@ function writeTotals(days: readonly OverviewRow[], wrongHits: number): string {
   const tiles = {
     Spent: dollars(sum(days, 'cost_usd')),
     Saved: dollars(sum(days, 'saved_usd')),
-    'Hit rate': share(hits, hits + sum(days, 'misses')),
+    'Hit rate': percent(hitRateOf({ hits, misses: sum(days, 'misses') })),
     Requests: count(sum(days, 'requests')),
     'Exact hits': count(sum(days, 'exact_hits')),
     'Semantic hits': count(sum(days, 'semantic_hits')),
@@ -106,18 +107,18 @@ function plotDays(month: string, days: readonly OverviewRow[]): string {
 <line x1="60" x2="${WIDTH}" y1="${HEIGHT - 20}" y2="${HEIGHT - 20}" stroke="#d6d3d1"/>${bars.join('')}</svg>`
 }
 
-function tableOf(title: string, shares: readonly ShareRow[]): string {
+function tableOf(title: string, shares: readonly ShareRow[], without = ''): string {
   if (shares.length === 0) return NOTHING
   const max = Math.max(...shares.map(each => each.cost_usd + each.saved_usd)) || 1
   const rows = shares.map(each => [
-    Bun.escapeHTML(each.name),
+    Bun.escapeHTML(each.name || without),
     plotShare(each, max),
     count(each.requests),
-    share(each.hits, each.requests),
+    percent(hitRateOf(each)),
     dollars(each.cost_usd),
     dollars(each.saved_usd),
   ])
-  return tableOfRows([title, 'Spent, saved', 'Requests', 'Hits', 'Spent', 'Saved'], rows)
+  return tableOfRows([title, 'Spent, saved', 'Requests', 'Hit rate', 'Spent', 'Saved'], rows)
 }
 
 function plotShare({ cost_usd, saved_usd }: ShareRow, max: number): string {
@@ -142,7 +143,7 @@ function tableOfRows(titles: readonly string[], rows: readonly (readonly string[
 }
 
 const count = (value: number) => value.toLocaleString('en')
-const share = (part: number, whole: number) => (whole === 0 ? '–' : `${((100 * part) / whole).toFixed(1)} %`)
+const percent = (share: number | null) => (share === null ? '–' : `${(100 * share).toFixed(1)} %`)
 const pad = (value: number) => String(value).padStart(2, '0')
 
 /** Formats US dollars with cents; amounts below a dollar have up to four digits. */

@@ -1,0 +1,156 @@
+/** The costs page: what teams, keys, models, end users and provider keys cost in a month or time range, and the budgets. */
+import { useQuery } from '@tanstack/react-query'
+import { fetchJson, formatQueryString, type QueryParameters } from '../api.ts'
+import { Card, ErrorMessage, Loading, PageHeader, StatTile } from '../components/elements.tsx'
+import { ExportButtons } from '../components/export-buttons.tsx'
+import { SegmentedControl } from '../components/segmented-control.tsx'
+import { Select, type SelectOption } from '../components/select.tsx'
+import { FILTER_CLASS } from '../components/text-filter.tsx'
+import { type Filters, useFilters } from '../filters.ts'
+import { formatChange, formatPercent, formatUsd, LOCALE } from '../format.ts'
+import { useProject } from '../session.ts'
+import { readTimeRange } from '../time-range.ts'
+import type { CostTable as Costs } from '../types.ts'
+import { BudgetMeters } from './budget-meters.tsx'
+import { CostTable, GROUPINGS, readGrouping } from './cost-table.tsx'
+import { TimeRangeFields } from './time-range-fields.tsx'
+
+/** Usage is summed for 13 months. */
+const LISTED_MONTHS = 13
+const monthTitle = new Intl.DateTimeFormat(LOCALE, { month: 'long', year: 'numeric', timeZone: 'UTC' })
+
+export default function CostsPage() {
+  const project = useProject()
+  const [filters, change] = useFilters()
+  const grouping = readGrouping(filters)
+  const query = {
+    grouping,
+    project_id: project?.id,
+    // Test keys use the sandbox.
+    key_type: filters.tests === 'true' ? undefined : 'project',
+  }
+  const costs = useQuery({
+    queryKey: ['/v1/usage/costs', filters.span, filters.from, filters.until, query],
+    queryFn: () => fetchJson<Costs>('/v1/usage/costs', { ...query, ...readPeriod(filters) }),
+    enabled: project !== null,
+    refetchInterval: 30_000,
+    placeholderData: previous => previous,
+  })
+
+  return (
+    <>
+      <PageHeader
+        title="Costs"
+        action={project && <Downloads projectId={project.id} query={query} filters={filters} />}
+      >
+        Costs and savings of {project?.name ?? 'the project'}. Months are in UTC.
+      </PageHeader>
+      <search className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2">
+        <Select
+          aria-label="Period"
+          className={FILTER_CLASS}
+          choices={[...listMonths(new Date()), ['own', 'Custom range']]}
+          value={filters.span ?? ''}
+          onChange={span => change({ span, from: '', until: '' })}
+        />
+        <TimeRangeFields filters={filters} change={change} />
+        <label className="flex min-h-9 items-center gap-2 text-muted">
+          <input
+            type="checkbox"
+            className="size-4 accent-(--accent)"
+            checked={filters.tests === 'true'}
+            onChange={event => change({ tests: event.target.checked ? 'true' : '' })}
+          />
+          Include test keys
+        </label>
+      </search>
+      <ErrorMessage error={costs.error} />
+      <div className="space-y-5">
+        {costs.data && <Totals costs={costs.data} />}
+        <Card
+          title="Breakdown"
+          action={
+            <SegmentedControl
+              label="Group by"
+              value={grouping}
+              choices={Object.entries(GROUPINGS).map(([value, { title }]) => [value, title])}
+              onChange={value => change({ group: value })}
+            />
+          }
+        >
+          {costs.data ? (
+            <CostTable costs={costs.data} filters={filters} projectId={project?.id ?? ''} keyType={query.key_type} />
+          ) : (
+            !costs.error && <Loading />
+          )}
+        </Card>
+        <BudgetMeters />
+      </div>
+    </>
+  )
+}
+
+function Totals({ costs: { total } }: { costs: Costs }) {
+  return (
+    <dl className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+      <StatTile
+        title="Cost"
+        value={formatUsd(total.cost_usd)}
+        note={
+          total.change === null
+            ? 'no cost in the time before'
+            : `${formatChange(total.change)} from ${formatUsd(total.previous_cost_usd)} in the time before`
+        }
+      />
+      <StatTile
+        title="Estimated"
+        value={formatUsd(total.estimated_usd)}
+        note={`of the cost; ${formatUsd(total.cost_usd - total.estimated_usd)} as reported`}
+      />
+      <StatTile title="Saved" value={formatUsd(total.saved_usd)} note="by the cache" />
+      <StatTile
+        title="Cache hit rate"
+        value={formatPercent(total.hit_rate)}
+        note="of requests that reached the cache"
+      />
+    </dl>
+  )
+}
+
+function Downloads({ projectId, query, filters }: { projectId: string; query: QueryParameters; filters: Filters }) {
+  const month = filters.span ?? ''
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      {month !== 'own' && (
+        <a
+          className="underline hover:text-accent"
+          href={`/v1/usage/report${formatQueryString({ project_id: projectId, month })}`}
+          target="_blank"
+          rel="noreferrer"
+        >
+          Monthly report
+        </a>
+      )}
+      <ExportButtons
+        path="/v1/usage/costs/export"
+        query={{ ...query, ...readPeriod(filters) }}
+        name={`costs-${query.grouping}`}
+      />
+    </div>
+  )
+}
+
+/** Reads the filters `span` (a month, or `own`), `from` and `until`. Defaults to the current month. */
+function readPeriod(filters: Filters): QueryParameters {
+  if (filters.span !== 'own') return { month: filters.span }
+  const { from, until } = readTimeRange(filters)
+  return { start_time: from, end_time: until }
+}
+
+/** Lists the months (UTC) with sums, newest first. */
+function listMonths(now: Date): SelectOption[] {
+  return Array.from({ length: LISTED_MONTHS }, (_, back) => {
+    const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back))
+    return [back === 0 ? '' : month.toISOString().slice(0, 7), monthTitle.format(month)]
+  })
+}
