@@ -198,6 +198,40 @@ create type usage_share as (
 );
 create type latency as (cache_result cache_result, requests natural_number, p50_ms double precision, p95_ms double precision, p99_ms double precision);
 
+create domain paid_again_reason as text check (value in (
+    'no_cache', 'cache_off', 'old_version', 'rejected_by_hook', 'other_scope', 'expired', 'tools', 'not_stored', 'shadow', 'difference', 'too_far'
+));
+create domain paid_again_action as text check (value in (
+    'remove_no_cache', 'enable_cache', 'widen_scope', 'extend_ttl', 'enable_semantic_cache', 'confirm_same'
+));
+create type paid_question as (
+    _last_at timestamptz,
+    _sealed_request bytea,
+    asked_id text,
+    reason paid_again_reason,
+    difference text,
+    action paid_again_action,
+    requests natural_number,
+    cost_usd usd,
+    first_at unix_seconds,
+    last_at unix_seconds,
+    last_request_id text,
+    model text,
+    endpoint text,
+    verdict verdict
+);
+comment on type paid_question is 'A question that was paid for although it had been answered before.';
+comment on column paid_question._sealed_request is 'Null: it was not stored.';
+comment on column paid_question.asked_id is 'As in the request log: identical requests share it.';
+comment on column paid_question.reason is 'Why the earlier response was not served. Identical requests: no_cache, cache_off, old_version, rejected_by_hook, other_scope, expired, tools, not_stored. Similar questions: shadow, difference, too_far.';
+comment on column paid_question.difference is 'The kind of difference from the cached question. Null: another reason.';
+comment on column paid_question.action is 'The change that would have the next such request served from the cache. Null: none.';
+comment on column paid_question.requests is 'The number of requests that were paid for again.';
+comment on column paid_question.cost_usd is 'Their cost.';
+comment on column paid_question.first_at is 'When the first of them was answered.';
+comment on column paid_question.last_at is 'When the last of them was answered.';
+comment on column paid_question.verdict is 'For a similar question, the verdict on it and the cached one. Null: none.';
+
 create domain audit_severity as text check (value in ('violation', 'notice'));
 create type audit_observation as (kind text, project_id bigint, key_id bigint, at timestamptz, subject text, expected text, found text);
 comment on type audit_observation is 'A finding of one part of the audit.';

@@ -11,6 +11,7 @@ import { MATCH_OPERATIONS } from './operations/matches.ts'
 import { MEMBER_OPERATIONS } from './operations/members.ts'
 import { OVERVIEW_OPERATIONS } from './operations/overview.ts'
 import { OWN_SESSION_OPERATIONS } from './operations/own-sessions.ts'
+import { PAID_AGAIN_OPERATIONS } from './operations/paid-again.ts'
 import { PROJECT_OPERATIONS } from './operations/projects.ts'
 import { PROVIDER_KEY_OPERATIONS } from './operations/provider-keys.ts'
 import { REQUEST_OPERATIONS } from './operations/requests.ts'
@@ -33,6 +34,7 @@ export const ADMIN_OPERATIONS = [
   ...MEMBER_OPERATIONS,
   ...OVERVIEW_OPERATIONS,
   ...OWN_SESSION_OPERATIONS,
+  ...PAID_AGAIN_OPERATIONS,
   ...PROJECT_OPERATIONS,
   ...PROVIDER_KEY_OPERATIONS,
   ...REQUEST_OPERATIONS,

@@ -97,6 +97,38 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByText('1 exact, 1 semantic').waitFor()
     })
 
+    test('show what was paid again, and record that two questions ask the same', async () => {
+      const [made] = await proxy.query<{ id: number }>(`select create_project('again', 'pro')::integer as id`)
+      const key = await proxy.createKey({
+        project: 'again',
+        type: 'test',
+        settings: { semantic_threshold: '0.5', log_content: 'sealed' },
+      })
+      const open = () => page.goto(`${root}/dashboard/proj_${made?.id}/overview`)
+      await ask(proxy, key, 'What is the capital of France?')
+      await proxy.settle()
+      await open()
+      await page.getByText('No question that had been answered before was paid for again in this period.').waitFor()
+      await ask(proxy, key, 'What is the capital of France?', { 'cache-control': 'no-cache' })
+      await ask(proxy, key, 'What is the pretty capital of France?')
+      await proxy.settle()
+      // The sandbox of test keys costs nothing.
+      await proxy.query(`update usage_records set cost_usd = 0.5 where project_id = ${made?.id}`)
+      await open()
+      await page.getByText('$1.00 for 2 requests').waitFor()
+      const row = (text: string) =>
+        page.getByRole('region', { name: 'Paid again' }).locator('tbody tr', { hasText: text })
+      expect(await row('The request bypassed the cache.').textContent()).toContain('What is the capital of France?')
+      const near = row('What is the pretty capital of France?')
+      await near.getByRole('button', { name: 'These ask the same' }).click()
+      await near.getByText('Marked same').waitFor()
+      const verdicts = await proxy.query(`select source, verdict from cache_verdicts where project_id = ${made?.id}`)
+      expect(verdicts).toEqual([{ source: 'person', verdict: 'same' }])
+      await row('The request bypassed the cache.').getByRole('link', { name: 'View requests' }).click()
+      await rows().first().waitFor()
+      expect(await rows().count()).toBe(1)
+    })
+
     describe('the overview’s numbers among other records', () => {
       let project: number
       let keys: number[]

@@ -20,6 +20,7 @@ const REPORTED_AFTER_MS = 11_000
 const READS = [
   'find_requests',
   'latency_percentiles',
+  'paid_again',
   'usage_buckets',
   'usage_by_tag',
   'usage_overview',
@@ -106,6 +107,7 @@ describeFaults('reads from standbys', () => {
     return [
       `/usage?${span}`,
       `/usage?${span}&tags[]=team=a`,
+      `/usage/paid_again?${span}&project_id=${projectId}`,
       `/organization/costs?${day}`,
       `/organization/usage/completions?${day}`,
       `/requests?project_id=${projectId}`,

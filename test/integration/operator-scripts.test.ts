@@ -347,6 +347,18 @@ describe.skipIf(!psqlPath)(title, () => {
       ])
     })
 
+    test('paid-again prints the questions that were paid for again', async () => {
+      const project = await newProject()
+      await sql`
+        insert into usage_records (recorded_at, project_id, request_id, status, endpoint, model, cache_result, asked_id, streamed, prompt_tokens,
+          cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms, key_id)
+        select now() - n * interval '1 minute', find_project(${project}), 'r' || n, 200, 'chat', 'gpt-4o', 'MISS', 'a', false, 0, 0, 0, 0, 0.5, 0,
+          1, 1, 1
+        from generate_series(1, 3) n`.execute(queriesOf(backend.database))
+      expect(await succeed('paid-again', { project })).toBe('2|1.000000|-\nnot_stored|2|1.000000|gpt-4o|r1|-\n')
+      expect(await succeed('paid-again', { project, days: '0' })).toBe('0|0.000000|-\n')
+    })
+
     test('feedback prints nothing and stores the verdict; calibration prints the result', async () => {
       const project = await newProject()
       await sql`
@@ -602,6 +614,7 @@ describe.skipIf(!psqlPath)(title, () => {
         ['feedback', { project: 'nobody', request_id: 'none', verdict: 'wrong' }, /"nobody" does not exist/],
         ['feedback', { project, request_id: 'none' }, /verdict is missing/],
         ['calibration', { project: 'nobody' }, /"nobody" does not exist/],
+        ['paid-again', { project: 'nobody' }, /"nobody" does not exist/],
         ['set-setting', { project, setting: 'semantic_threshold', value: '1.01' }, /a number from 0\.0 to 1\.0/],
         ['set-setting', { project, setting: 'semantic_threshold', value: 'NaN' }, /a number from 0\.0 to 1\.0/],
         ['set-setting', { project, setting: 'semantic_threshold', value: '0,97' }, /value "0,97" is not valid/],

@@ -14,6 +14,16 @@ const MAY_LAG = { mayLag: true }
 const SHARES = ['model', 'api_key', 'tag'] as const
 const MAX_SHARES = 20
 
+/** Selects the requests that an overview counts. */
+export const USAGE_FILTER = {
+  api_key_id: t.Optional(t.String()),
+  // Test keys use the sandbox.
+  key_type: t.Optional(stringEnum('project', 'test')),
+  model: t.Optional(t.String()),
+  // Requests must have all of these tags.
+  tags: repeatableParameter(constrainedText({ pattern: '^[^=]+=.+$' })),
+}
+
 export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
   defineOperation({
     ...{ method: 'GET', path: '/v1/usage', tag: 'Usage', response: overviewSchema },
@@ -24,12 +34,7 @@ export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
       width: t.Optional(stringEnum('hour', 'day', 'month')),
       time_zone: t.Optional(timeZoneSchema),
       project_id: t.Optional(t.String()),
-      api_key_id: t.Optional(t.String()),
-      // Test keys use the sandbox.
-      key_type: t.Optional(stringEnum('project', 'test')),
-      model: t.Optional(t.String()),
-      // Requests must have all of these tags.
-      tags: repeatableParameter(constrainedText({ pattern: '^[^=]+=.+$' })),
+      ...USAGE_FILTER,
       shares_by: t.Optional(stringEnum('requests', 'cost', 'tokens', 'failed')),
     },
     async serve({ caller, query: asked }) {
@@ -62,10 +67,13 @@ export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
         isFiltered ? [] : callAsActor(caller.actor, 'latency_percentiles', span, MAY_LAG),
         of_tags === null ? callAsActor(caller.actor, 'estimated_costs', filter, MAY_LAG) : [],
       ])
+      const earlier = totalsOf(before)
       return {
         object: 'usage.overview' as const,
         totals: totalsOf(buckets),
-        previous_requests: totalsOf(before).requests,
+        previous_requests: earlier.requests,
+        previous_cost_usd: earlier.cost_usd,
+        previous_saved_usd: earlier.saved_usd,
         buckets: buckets.map(({ bucket_start, ...rest }) => ({ start_time: toUnixSeconds(bucket_start), ...rest })),
         by_model: withHitRates(models),
         by_api_key: withHitRates(keys),

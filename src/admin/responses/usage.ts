@@ -48,6 +48,8 @@ export const overviewSchema = objectSchema('Overview', 'usage.overview', {
     saved_seconds: nullable(t.Number()),
   }),
   previous_requests: t.Integer({ minimum: 0, description: 'Requests in the time range of equal length before.' }),
+  previous_cost_usd: t.Number({ description: 'Their cost. US dollars.' }),
+  previous_saved_usd: t.Number({ description: 'The cost that their hits saved. US dollars.' }),
   buckets: t.Array(
     t.Object({
       ...countsOf.properties,
@@ -104,6 +106,29 @@ export const costTableSchema = objectSchema('CostTable', 'usage.costs', {
 export type CostTable = Static<typeof costTableSchema>
 
 const textOrNull = nullable(textSchema)
+const paidQuestion = t.Object(
+  {
+    id: t.String({ description: 'The id of the last request in the list of requests.' }),
+    ...SQL_TYPE_SCHEMAS.paid_question,
+    question: nullable(
+      t.String({ description: 'The beginning of the question. Null: it was not stored, or you may not read it.' }),
+    ),
+  },
+  { $id: 'PaidQuestion' },
+)
+export type PaidQuestion = Static<typeof paidQuestion>
+export const paidAgainSchema = objectSchema(
+  'PaidAgain',
+  'usage.paid_again',
+  {
+    since: nullable(t.Integer({ description: 'Only requests after this time were read. Null: all. Unix seconds.' })),
+    requests: t.Integer({ minimum: 0, description: 'The number of requests that were paid for again.' }),
+    cost_usd: t.Number({ description: 'Their cost. US dollars.' }),
+    questions: t.Array(paidQuestion, { description: 'The twenty most expensive, by question and reason.' }),
+  },
+  'Requests that were paid for although the question had been answered before.',
+)
+export type PaidAgain = Static<typeof paidAgainSchema>
 /** The fields that the rows of all reports have. */
 export const groupFields = {
   project_id: textOrNull,

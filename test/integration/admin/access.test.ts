@@ -89,6 +89,11 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
       body: { project_id: project, request_id: 'second', verdict: 'wrong' },
     },
     { method: 'DELETE', path: `/v1/cache/verdicts/${verdict}?project_id=${project}`, need: 'member' },
+    {
+      method: 'GET',
+      path: `/v1/usage/paid_again?project_id=${project}&start_time=0&end_time=${now + 60}`,
+      need: 'viewer',
+    },
     { method: 'GET', path: `/v1/requests?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/usage/report?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/requests/export?project_id=${project}`, need: 'viewer' },

@@ -333,7 +333,7 @@ describeBackends('usage reports', backend => {
     expect((await get(`/v1/usage?${SPAN()}&key_type=other`)).status).toBe(400)
   })
 
-  test('the overview counts the requests of the time range of equal length before', async () => {
+  test('the overview has the requests, costs and savings of the time range of equal length before', async () => {
     const [hour, half] = [3_600, (HOURS / 2) * 3_600]
     for (const filter of [
       '',
@@ -346,13 +346,18 @@ describeBackends('usage reports', backend => {
       for (const length of [half, 7 * hour + 123]) {
         const totalOf = async (from: number, until: number) => {
           const { json } = await get(`/v1/usage?start_time=${from}&end_time=${until}${filter}`)
-          return [json.totals.requests, json.previous_requests]
+          const rounded = (usd: number) => usd.toFixed(9)
+          return [
+            [json.totals.requests, rounded(json.totals.cost_usd), rounded(json.totals.saved_usd)],
+            [json.previous_requests, rounded(json.previous_cost_usd), rounded(json.previous_saved_usd)],
+          ]
         }
         const [[, previous], [total]] = await Promise.all([
           totalOf(now - length, now),
           totalOf(now - 2 * length, now - length),
         ])
-        expect(total).toBeGreaterThan(0)
+        expect(total?.[0]).toBeGreaterThan(0)
+        expect(Number(total?.[1])).toBeGreaterThan(0)
         expect([filter, previous]).toEqual([filter, total])
       }
     }

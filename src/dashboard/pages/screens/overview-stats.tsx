@@ -8,6 +8,8 @@ import { formatCount, formatDuration, formatMs, formatPercent, formatPlural, for
 import { useAllKeys } from '../session.ts'
 import { formatBucket, formatTick, type TimeRange } from '../time-range.ts'
 import type { UsageCounts, Overview as UsageOverview } from '../types.ts'
+import { MoneyFigures } from './money-figures.tsx'
+import { PaidAgainCard } from './paid-again.tsx'
 import { narrowSelection, RequestCountLink, type RequestSelection, selectRequestsOfKey } from './request-count-link.tsx'
 import { CACHE_RESULT_TITLES } from './result-badge.tsx'
 import { MEASURES, type Measure, UsageShares } from './usage-shares.tsx'
@@ -39,7 +41,8 @@ export function OverviewStats({ overview, span, rows, withTests, measure, change
   }
   return (
     <div className="space-y-5">
-      <dl className="grid grid-cols-2 gap-3 lg:grid-cols-5">
+      <MoneyFigures overview={overview} rows={rows} period={span.title} />
+      <dl className="grid grid-cols-2 gap-3 lg:grid-cols-3">
         <StatTile
           title="Requests"
           value={<RequestCountLink rows={rows}>{formatCount(totals.requests)}</RequestCountLink>}
@@ -72,18 +75,13 @@ export function OverviewStats({ overview, span, rows, withTests, measure, change
           }
         />
         <StatTile
-          title="Cost"
-          value={formatUsd(totals.cost_usd)}
-          note={<Estimated overview={overview} rows={rows} />}
-        />
-        <StatTile title="Saved" value={formatUsd(totals.saved_usd)} note="by the cache" />
-        <StatTile
           title="Time saved"
           value={totals.saved_seconds === null ? undefined : formatDuration(totals.saved_seconds)}
           note={totals.saved_seconds === null ? 'not available for a tag' : `by ${formatPlural(totals.hits, 'hit')}`}
         />
       </dl>
       <Chart overview={overview} span={span} measure={measure} onChange={value => change({ measure: value })} />
+      <PaidAgainCard rows={rows} span={span} />
       <div className="grid gap-5 lg:grid-cols-2">
         <Card title="By model">
           <UsageShares
@@ -119,21 +117,6 @@ export function OverviewStats({ overview, span, rows, withTests, measure, change
       </div>
       <Latency measured={overview.latency} rows={narrowSelection(rows, { type: '' })} />
     </div>
-  )
-}
-
-/** The share of the cost that is estimated, and how much more the providers may have charged. */
-function Estimated({ overview: { estimated }, rows }: { overview: UsageOverview; rows: RequestSelection }) {
-  const sum = (field: 'requests' | 'cost_usd' | 'doubtful_usd') =>
-    estimated.reduce((total, row) => total + row[field], 0)
-  if (estimated.length === 0) return 'none of it estimated'
-  return (
-    <>
-      <RequestCountLink rows={rows} only={{ outcome: 'estimated' }}>
-        {formatUsd(sum('cost_usd'))} of it estimated
-      </RequestCountLink>
-      {sum('doubtful_usd') > 0 && ` (up to ${formatUsd(sum('doubtful_usd'))} more)`}
-    </>
   )
 }
 

@@ -49,6 +49,7 @@ const TEXT_FILTERS = [
   ['user', 'end_user', 'End user'],
   ['tag', 'tags', 'Tag (name=value)'],
   ['request', 'request_id', 'Request ID'],
+  ['asked', 'asked_id', 'Request fingerprint'],
 ] as const
 const NO_FILTERS = Object.fromEntries(
   [
