@@ -20,8 +20,8 @@ interface Module {
 /** From top to bottom. */
 const MODULES: readonly Module[] = [
   { name: 'process', maxLines: 3_100 },
-  { name: 'dashboard', maxLines: 8_750 },
-  { name: 'admin', maxLines: 5_900 },
+  { name: 'dashboard', maxLines: 9_200 },
+  { name: 'admin', maxLines: 6_300 },
   { name: 'http', maxLines: 2_250 },
   {
     name: 'pipeline',

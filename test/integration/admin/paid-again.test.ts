@@ -204,17 +204,6 @@ describeBackends('questions that were paid for again', backend => {
         expect(rows).toContainEqual({ requests, cost: cost_usd, last: last_request_id })
     })
 
-    test('are found among the newest 100,000 records, and since says so', async () => {
-      const project = await createProject()
-      await proxy.query(`insert into usage_records (recorded_at, project_id, request_id, status, endpoint, model, cache_result, asked_id,
-          streamed, prompt_tokens, cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms, key_id)
-        select to_timestamp(${now} - n * 0.01), ${project.id}, 'n' || n, 200, 'chat', 'm', 'MISS', case when n in (1, 99990) then 'near'
-            when n in (2, 100010) then 'far' else n::text end, false, 0, 0, 0, 0, 1, 0, 1, 1, ${project.keys[0]}
-        from generate_series(1, 100010) n`)
-      const found = await read(project.id)
-      expect(found).toMatchObject({ since: now - 1_000, requests: 1, questions: [{ last_request_id: 'n1' }] })
-    })
-
     test('are in the request log, by the hash of the request', async () => {
       const project = await createProject()
       const records = [
@@ -230,6 +219,17 @@ describeBackends('questions that were paid for again', backend => {
         records[0]?.request_id,
       ])
     })
+  })
+
+  test('are found among the newest 100,000 records, and since says so', async () => {
+    const project = await createProject()
+    await proxy.query(`insert into usage_records (recorded_at, project_id, request_id, status, endpoint, model, cache_result, asked_id,
+        streamed, prompt_tokens, cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms, key_id)
+      select to_timestamp(${now} - n * 0.01), ${project.id}, 'n' || n, 200, 'chat', 'm', 'MISS', case when n in (1, 99990) then 'near'
+          when n in (2, 100010) then 'far' else n::text end, false, 0, 0, 0, 0, 1, 0, 1, 1, ${project.keys[0]}
+      from generate_series(1, 100010) n`)
+    const found = await read(project.id)
+    expect(found).toMatchObject({ since: now - 1_000, requests: 1, questions: [{ last_request_id: 'n1' }] })
   })
 
   describe('through the proxy', () => {
@@ -273,6 +273,28 @@ describeBackends('questions that were paid for again', backend => {
       await proxy.settle()
       expect((await read(id)).questions).toMatchObject([
         { reason: 'shadow', action: 'enable_semantic_cache', difference: null, last_request_id: 'shadow' },
+      ])
+    })
+
+    test('a near miss that is sent again counts once, as an identical request', async () => {
+      const name = `p-${crypto.randomUUID().slice(0, 8)}`
+      const key = await proxy.createKey({ project: name, type: 'project', settings: { semantic_threshold: '0.5' } })
+      const [{ id } = { id: 0 }] = await proxy.query<{ id: number }>(`select find_project('${name}')::integer as id`)
+      await ask(proxy, key, questionOf('What is the capital of France?'))
+      for (const request of ['near', 'again']) {
+        const headers = { 'x-request-id': request, 'x-proxy-cache-ttl': '0' }
+        await ask(proxy, key, questionOf('What is the pretty capital of France?'), headers)
+        await proxy.settle()
+      }
+      // A record is tolerated as written up to 20 ms late; these requests follow each other faster.
+      await proxy.query(
+        `update usage_records set recorded_at = recorded_at + interval '1 second' where request_id = 'again'`,
+      )
+      const found = await read(id)
+      expect(found.requests).toBe(2)
+      expect(found.questions.map(row => [row.last_request_id, row.reason]).toSorted()).toEqual([
+        ['again', 'not_stored'],
+        ['near', expect.stringMatching(/^(difference|too_far)$/)],
       ])
     })
 
