@@ -37,11 +37,11 @@ export async function seedUsage(proxy: TestProxy): Promise<Seeded> {
     await proxy.query(`select create_user('${email}', 'reader')`)
     await proxy.query(`select add_member('acme-support', '${email}', '${role}')`)
   }
-  await proxy.query(`select set_budget('acme-support', 'usd', 10, 'month')`)
-  await proxy.query(`select set_budget('acme-support', 'usd', 5, 'month', of_tag => 'team=search')`)
   await proxy.query(`select store_provider_key(${project}, 'openai', '\\x00', 'x9Kf', 'default', 1)`)
   const records = await proxy.query<UsageRecord>(MONTH_OF_USAGE.replaceAll('$project', String(project)))
   await recordUsage(proxy.stores.database, records, crypto.randomUUID())
+  await proxy.query(`select set_budget('acme-support', 'usd', 10, 'month')`)
+  await proxy.query(`select set_budget('acme-support', 'usd', 5, 'month', of_tag => 'team=search')`)
   await proxy.query(
     `select record_rejections(
       array['invalid_api_key', 'rate_limit_exceeded', 'api_key_disabled'],
