@@ -1,6 +1,7 @@
 /** Adds to the generated OpenAPI description what the plugin omits: bodies, descriptions, references and text rules. */
 
 import type { AdminOperation as TableRow } from './admin-operation.ts'
+import { INPUT_KEYWORD } from './describe-route.ts'
 import { RULE_KEYWORD } from './field-types.ts'
 import type { IdPrefix } from './ids.ts'
 import { PARAMETER_DESCRIPTIONS } from './parameters.ts'
@@ -8,11 +9,19 @@ import { PARAMETER_DESCRIPTIONS } from './parameters.ts'
 interface Route {
   method: string
   path: string
-  hooks?: { body?: { required?: string[]; minProperties?: number } }
+  hooks?: { detail?: { [INPUT_KEYWORD]?: { query?: ObjectSchema; body?: ObjectSchema } } }
+}
+
+interface ObjectSchema {
+  properties?: Record<string, Parameter['schema']>
+  required?: string[]
+  minProperties?: number
 }
 
 interface Parameter {
   name: string
+  in: string
+  required: boolean
   description?: string | undefined
   schema: { type?: string; description?: string }
   style?: string
@@ -23,6 +32,7 @@ interface Operation {
   parameters?: Parameter[]
   requestBody?: { content: Record<string, { schema: unknown }>; required: boolean }
   responses: unknown
+  [INPUT_KEYWORD]?: unknown
 }
 
 interface Description {
@@ -43,19 +53,19 @@ export function completeOpenApiDocument(
     const described = path.replace(/:(\w+)/g, '{$1}')
     const operation = document.paths[described]?.[method.toLowerCase()]
     if (!operation) continue
-    // The plugin omits the body of routes that have a parser of their own.
-    if (hooks?.body !== undefined) {
-      const schema = rewrite(hooks.body, part => resolveTextRule(simplifyNumber(part)))
+    const { query, body } = hooks?.detail?.[INPUT_KEYWORD] ?? {}
+    delete operation[INPUT_KEYWORD]
+    if (body !== undefined) {
+      const schema = rewrite(body, resolveTextRule)
       // An empty body is an object without fields.
-      const required = (hooks.body.required?.length ?? 0) > 0 || hooks.body.minProperties !== undefined
+      const required = (body.required?.length ?? 0) > 0 || body.minProperties !== undefined
       operation.requestBody = { content: { 'application/json': { schema } }, required }
     }
-    const { parameters = [] } = operation
     const kinds = kindsOf.get(`${method} ${path}`) ?? {}
-    operation.parameters = parameters.map(parameter => ({
+    operation.parameters = [...(operation.parameters ?? []), ...parametersOf(query)].map(parameter => ({
       ...parameter,
       description: describe(parameter, kinds[parameter.name]),
-      schema: rewrite(parameter.schema, part => resolveTextRule(simplifyNumber(part))),
+      schema: rewrite(parameter.schema, resolveTextRule),
       // OpenAI's clients send at[gte]=1.
       ...(parameter.schema.type === 'object' && { style: 'deepObject', explode: true }),
     }))
@@ -63,6 +73,12 @@ export function completeOpenApiDocument(
   }
   components.responses = extractSchemas(components.responses, components.schemas)
   return document
+}
+
+function parametersOf({ properties = {}, required = [] }: ObjectSchema = {}): Parameter[] {
+  return Object.entries(properties).map(([name, schema]) => ({
+    ...{ name, in: 'query', required: required.includes(name), schema },
+  }))
 }
 
 /** Describes a parameter: an id by its name, such as `webhook_id`; any other by its schema, or by its name. */
@@ -90,12 +106,6 @@ function isDescription(document: unknown): document is Description {
   return typeof document === 'object' && document !== null && 'paths' in document
 }
 
-/** Describes an integer as integer alone. Elysia describes it as integer or text, but `readQuery` has already converted it. */
-function simplifyNumber(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || !('anyOf' in value) || !Array.isArray(value.anyOf)) return value
-  return value.anyOf.find(({ type }) => type === 'integer') ?? value
-}
-
 /** The pattern of text without U+0000, which PostgreSQL's text cannot hold. */
 const TEXT_PATTERN = '^[^\\u0000]*$'
 
@@ -103,6 +113,7 @@ const TEXT_PATTERN = '^[^\\u0000]*$'
 function resolveTextRule(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('type' in value) || value.type !== 'string') return value
   const { [RULE_KEYWORD]: rule = {}, ...schema }: Record<string, unknown> = { ...value }
-  const hasRule = ['pattern', 'enum', 'const', 'format'].some(name => name in schema || name in (rule as object))
-  return { ...schema, ...(hasRule ? (rule as object) : { pattern: TEXT_PATTERN }) }
+  const { form: _, isCheckedByOperation: __, ...keywords } = rule as Record<string, unknown>
+  const hasRule = ['pattern', 'enum', 'const', 'format'].some(name => name in schema || name in keywords)
+  return { ...schema, ...(hasRule ? keywords : { pattern: TEXT_PATTERN }) }
 }

@@ -27,7 +27,6 @@ import type { CredentialAttemptLimiter } from './credential-attempts.ts'
 import type { OpenApiTag } from './parameters.ts'
 import { type QueryShape, readQuery } from './query-string.ts'
 import { toClientError } from './sql-errors.ts'
-import { describeValidationError } from './validation-error.ts'
 
 export interface AdminOptions {
   /** The database, over the connections of operators. */
@@ -59,26 +58,6 @@ const MAX_BODY_BYTES = 65_536
 const BODY_TIMEOUT_MS = 10_000
 const createBodyRedactor = createBodyReader({ maxBodyBytes: MAX_BODY_BYTES, bodyTimeoutMs: BODY_TIMEOUT_MS })
 
-/** The query parameters of all routes that are lists, numbers or flags. A name has the same type in every route. */
-const QUERY: QueryShape = {
-  lists: [
-    'group_by',
-    'project_ids',
-    'api_key_ids',
-    'user_ids',
-    'models',
-    'provider_keys',
-    'line_items',
-    'event_types',
-    'actor_ids',
-    'actor_emails',
-    'resource_ids',
-    'emails',
-  ],
-  numbers: ['limit', 'start_time', 'end_time', 'effective_at', 'older_than_seconds', 'status'],
-  flags: ['with_keys', 'include_archived', 'include_inactive', 'batch', 'tenant_only'],
-}
-
 export function readRequestAddress(
   request: Request,
   server: ServerWithAddresses | null,
@@ -94,6 +73,7 @@ export function createPublicController(
   prefix: string,
   tag: OpenApiTag,
   security: { adminKey: string[] }[] = [],
+  queryShape: QueryShape = {},
 ) {
   const contexts = new WeakMap<Request, HttpRequestContext>()
   const contextOf = (request: Request): HttpRequestContext =>
@@ -125,7 +105,10 @@ export function createPublicController(
       // query and the rest of every request to the server, the proxy's included, and create each of its responses twice.
       .derive(({ request, server }) => {
         contexts.set(request, contextOf(request))
-        return { query: readQuery(request.url, QUERY), address: readRequestAddress(request, server, trustedProxies) }
+        return {
+          query: readQuery(request.url, queryShape),
+          address: readRequestAddress(request, server, trustedProxies),
+        }
       })
       .mapResponse(({ responseValue, request }) => {
         if (responseValue instanceof Response) return streamResponse(responseValue, memory)
@@ -138,8 +121,8 @@ export function createPublicController(
         )
         return closeIfBodyUnread(request, response)
       })
-      .onError(({ code, error, request, server }) => {
-        const rejection = toProxyError(code, error, { failures: log.failures, request })
+      .onError(({ error, request, server }) => {
+        const rejection = toProxyError(error, { failures: log.failures, request })
         if (rejection.status === UNAVAILABLE) logUnavailable(request, contextOf(request), rejection)
         if (isCountedRejection(rejection))
           rejections.record(rejection.code, addressPrefix(readRequestAddress(request, server, trustedProxies)))
@@ -150,10 +133,17 @@ export function createPublicController(
 }
 
 /** Creates a controller for routes with authentication. `caller` is resolved before the rest of the request is read. */
-export function createAuthenticatedController(options: AdminOptions, prefix: string, tag: OpenApiTag) {
-  return createPublicController(options, prefix, tag, [{ adminKey: [] }]).derive(async ({ request, address }) => ({
-    caller: await readCaller(options, request, address),
-  }))
+export function createAuthenticatedController(
+  options: AdminOptions,
+  prefix: string,
+  tag: OpenApiTag,
+  queryShape?: QueryShape,
+) {
+  return createPublicController(options, prefix, tag, [{ adminKey: [] }], queryShape).derive(
+    async ({ request, address }) => ({
+      caller: await readCaller(options, request, address),
+    }),
+  )
 }
 
 /** Streams a response, and counts the bytes that its client has not read. */
@@ -171,18 +161,7 @@ async function readJson(request: Request): Promise<unknown> {
   if (text.trim() === '') return {}
   const value = parseJsonObject(text)
   if (value === undefined) throw invalidRequestError('The body of your request must be a JSON object.')
-  if (hasField(value, UNSAFE_FIELD))
-    throw invalidRequestError(`The field '${UNSAFE_FIELD}' does not exist here.`, UNSAFE_FIELD)
   return value
-}
-
-/** A field that is rejected, because Elysia converts invalid values to text and would call it. No operation has such a field. */
-const UNSAFE_FIELD = 'toString'
-
-/** Returns true if a value has the field at any depth. `measureJson` limits the depth. */
-function hasField(value: unknown, name: string): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return Object.hasOwn(value, name) || Object.values(value).some(each => hasField(each, name))
 }
 
 /** Returns the route by which failures are reported, and recover. */
@@ -190,16 +169,11 @@ function routeOf({ method, url }: Request): string {
   return `${method} ${url.replace(/[?#].*/, '')}`
 }
 
-function toProxyError(
-  code: unknown,
-  error: unknown,
-  { failures, request }: Pick<Log, 'failures'> & { request: Request },
-): ProxyError {
+function toProxyError(error: unknown, { failures, request }: Pick<Log, 'failures'> & { request: Request }): ProxyError {
   if (error instanceof ProxyError) return error
   // Elysia may wrap what a hook throws.
   const cause = error instanceof Error ? error.cause : null
   if (cause instanceof ProxyError) return cause
-  if (code === 'VALIDATION') return describeValidationError(error)
   const clientError = toClientError(error)
   if (clientError !== null) return clientError
   const where = error instanceof Error ? error.stack?.split('\n').slice(1, 4).join('\n') : undefined

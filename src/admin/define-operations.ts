@@ -83,13 +83,12 @@ export function defineShortList(
   summary: string,
   query: TProperties,
 ): AdminOperation {
-  const { schema, idPrefix } = collection.object
+  const { schema } = collection.object
   return {
     ...describe('GET', collection, collection.basePath, summary),
     response: pageSchema(schema),
     query: t.Object(query, STRICT_OBJECT),
     async serve(request) {
-      if (idPrefix !== null) for (const name of ['after', 'before']) readCursor(idPrefix, request.query[name], name)
       const rows = (await readVisibleObjects(
         collection,
         request,

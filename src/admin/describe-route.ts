@@ -1,5 +1,6 @@
-/** Describes a route for OpenAPI: its summary, parameters and responses. */
+/** Describes a route: its validation, and for OpenAPI its summary, parameters and responses. */
 import type { TSchema } from '@sinclair/typebox'
+import { type InputSchemas, validateInput } from './validate-input.ts'
 
 /** The error responses of every route. */
 const ERROR_RESPONSES = {
@@ -7,16 +8,14 @@ const ERROR_RESPONSES = {
   '5XX': { $ref: '#/components/responses/Refused' },
 }
 
-interface RouteInput {
-  query?: TSchema
-  body?: TSchema
-}
+/** The keyword under which `completeOpenApiDocument` finds the schemas of the query and the body. */
+export const INPUT_KEYWORD = 'x-input'
 
 /**
- * Describes a route. The compiler checks that the handler returns `responseSchema`; responses are not validated at run time. Tests compare
- * responses with the description.
+ * Describes a route, and validates its requests. The compiler checks that the handler returns `responseSchema`; responses are not validated at
+ * run time. Tests compare responses with the description.
  */
-export function describeRoute<const ResponseSchema extends TSchema, const Input extends RouteInput = object>(
+export function describeRoute<const ResponseSchema extends TSchema, const Input extends InputSchemas = object>(
   summary: string,
   responseSchema: ResponseSchema,
   input?: Input,
@@ -26,9 +25,12 @@ export function describeRoute<const ResponseSchema extends TSchema, const Input 
     description: 'Done.',
     content: { 'application/json': { schema: responseSchema }, ...otherContent },
   }
-  return { ...input, detail: { summary, responses: { 200: response, ...ERROR_RESPONSES } } } as unknown as Input & {
-    response: ResponseSchema
-  }
+  const schemas: InputSchemas = input ?? {}
+  return {
+    // Elysia does not get the schemas, because its messages repeat values, which may be secrets.
+    beforeHandle: ({ query, body }: { query: unknown; body: unknown }) => validateInput(schemas, { query, body }),
+    detail: { summary, responses: { 200: response, ...ERROR_RESPONSES }, [INPUT_KEYWORD]: schemas },
+  } as unknown as Input & { response: ResponseSchema }
 }
 
 /** Describes a route that redirects browsers. */

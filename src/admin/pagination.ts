@@ -1,6 +1,5 @@
 /** Paginated lists, in the form that OpenAI's clients expect. */
-import { t } from 'elysia'
-import { invalidRequestError } from '../errors/errors.ts'
+import { Type as t } from '@sinclair/typebox'
 import { constrainedText } from './field-types.ts'
 import { formatId, type IdPrefix, parseId } from './ids.ts'
 
@@ -17,7 +16,12 @@ export const limitParameter = t.Optional(t.Integer({ minimum: 1, maximum: 100 })
 
 /** A query parameter for an id of a list. */
 export function cursorParameter(kind: IdPrefix, description?: string) {
-  return t.Optional(constrainedText({ pattern: `^(${kind}_[0-9]{1,15})?$` }, description))
+  return t.Optional(
+    constrainedText(
+      { pattern: `^(${kind}_[0-9]{1,15})?$`, form: `an id from this list, such as ${formatId(kind, 1)}` },
+      description,
+    ),
+  )
 }
 
 /** Query parameters of a list ordered by id. */
@@ -61,16 +65,9 @@ export function slicePage<Item extends { id: string }>(
   return toPage(items.slice(Math.max(0, end - limit - 1), end), limit, true)
 }
 
-/** Parses a cursor. Throws a 400 if it is not an id of this list. */
-export function readCursor(kind: IdPrefix, cursor: string | null | undefined, name = 'after'): number | undefined {
-  if (cursor === undefined || cursor === null || cursor === '') return undefined
-  const id = parseId(kind, cursor)
-  if (id === null)
-    throw invalidRequestError(
-      `The query parameter '${name}' must be an id from this list, such as ${formatId(kind, 1)}.`,
-      name,
-    )
-  return id
+/** Parses a valid `cursorParameter`. An empty one counts as none. */
+export function readCursor(kind: IdPrefix, cursor: string | null | undefined): number | undefined {
+  return parseId(kind, cursor ?? '') ?? undefined
 }
 
 /** Converts ISO 8601 to Unix seconds. */

@@ -1,11 +1,24 @@
 /** Parses a query string as OpenAI's clients write it: lists as `ids[]=a&ids[]=b`, objects as `at[gte]=1`. */
-import { invalidRequestError } from '../errors/errors.ts'
+
+import type { TSchema } from '@sinclair/typebox'
 
 /** The types of parameters: `lists` are always lists; `numbers` and `flags` are converted if they look like one; all others are text. */
 export interface QueryShape {
   lists?: readonly string[]
   numbers?: readonly string[]
   flags?: readonly string[]
+}
+
+/** Returns the types of the parameters of several schemas, in which a name has the same type. */
+export function queryShapeOf(schemas: readonly (TSchema | undefined)[]): QueryShape {
+  const parameters: [string, TSchema][] = schemas.flatMap(schema => Object.entries(schema?.properties ?? {}))
+  // The values of an object have one type.
+  const types = parameters.map(([name, { type, properties }]) => [
+    name,
+    type === 'object' ? (Object.values(properties) as TSchema[])[0]?.type : type,
+  ])
+  const namesOf = (...wanted: string[]) => types.flatMap(([name, type]) => (wanted.includes(type) ? [name] : []))
+  return { lists: namesOf('array'), numbers: namesOf('integer', 'number'), flags: namesOf('boolean') }
 }
 
 type Value = string | number | boolean | Value[] | { [key: string]: Value }
@@ -24,12 +37,6 @@ export function readQuery(url: string, { lists = [], numbers = [], flags = [] }:
   }
   for (const [given, text] of new URLSearchParams(url.slice(start + 1))) {
     const [, plain, , outer, inner] = NAME.exec(given) ?? ['', given]
-    // PostgreSQL's text cannot hold U+0000, so it could not match anything.
-    if (text.includes('\0'))
-      throw invalidRequestError(
-        `The query parameter '${plain ?? outer}' must not contain the character U+0000.`,
-        plain ?? outer,
-      )
     if (outer !== undefined && inner !== undefined) {
       const object = parameters.get(outer)
       const known = typeof object === 'object' && !Array.isArray(object) ? object : {}

@@ -5,6 +5,7 @@ import type { Caller } from './caller.ts'
 import { type AdminOptions, createAuthenticatedController } from './controller.ts'
 import { describeRoute } from './describe-route.ts'
 import { type IdPrefix, requireId } from './ids.ts'
+import { queryShapeOf } from './query-string.ts'
 
 interface Request {
   caller: Caller
@@ -16,7 +17,7 @@ interface Request {
 export function serveOperations(options: AdminOptions, operations: readonly AdminOperation[]): AnyElysia {
   const served = new Elysia({ normalize: false })
   for (const [tag, rows] of Map.groupBy(operations, row => row.tag)) {
-    const controller = createAuthenticatedController(options, '', tag)
+    const controller = createAuthenticatedController(options, '', tag, queryShapeOf(rows.map(row => row.query)))
     for (const { method, path, summary, response, otherResponses, query, body, idPrefixes, serve } of rows) {
       const handler = async ({ caller, params, query, body }: Request) =>
         serve({

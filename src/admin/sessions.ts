@@ -1,5 +1,5 @@
 /** /dashboard/api: login, logout, and the current session. */
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import type { OidcConfig } from '../config/config.ts'
 import { createError } from '../errors/errors.ts'
 import { callAsActor } from '../postgres/admin/call-as.ts'

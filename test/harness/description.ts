@@ -1,6 +1,7 @@
 /** Compares responses of the admin API with its OpenAPI description. */
 import Ajv, { type ValidateFunction } from 'ajv'
 import { type AdminSetup, createAdmin } from '../../src/admin/admin.ts'
+import { INPUT_KEYWORD } from '../../src/admin/describe-route.ts'
 import { readConfig } from '../../src/config/config.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read whatever the description holds
@@ -20,12 +21,23 @@ export interface Description {
 
 let read: Promise<Description> | null = null
 
+/** An admin API that only describes itself, so its dependencies can be empty. */
+function createDescribed() {
+  const setup = { config: readConfig({ PORT: '0' }), store: {}, database: {}, refusals: {}, modelRouter: {}, log: {} }
+  return createAdmin(setup as unknown as AdminSetup)
+}
+
+/** Lists the routes of the admin API and the schemas that they declare. */
+export function listDeclaredRoutes(): { method: string; path: string; input: { query?: Json; body?: Json } }[] {
+  return createDescribed().routes.flatMap(({ method, path, hooks }) => {
+    const input = hooks.detail?.[INPUT_KEYWORD]
+    return input ? [{ method, path, input }] : []
+  })
+}
+
 export function readDescription(): Promise<Description> {
   read ??= (async () => {
-    // Only the description is requested, so the other dependencies can be empty.
-    const setup = { config: readConfig({ PORT: '0' }), store: {}, database: {}, refusals: {}, modelRouter: {}, log: {} }
-    const admin = createAdmin(setup as unknown as AdminSetup)
-    const answer = await admin.handle(new Request('http://localhost/openapi.json'))
+    const answer = await createDescribed().handle(new Request('http://localhost/openapi.json'))
     return (await answer.json()) as Description
   })()
   return read

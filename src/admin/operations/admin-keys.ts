@@ -1,5 +1,5 @@
 /** Admin API keys, in OpenAI's form. Each acts with the rights of the administrator who created it. */
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { defineOperation } from '../admin-operation.ts'
 import { defineCollection, defineDelete, defineList, defineRead } from '../define-operations.ts'

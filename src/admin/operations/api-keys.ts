@@ -1,6 +1,6 @@
 /** API keys of projects. OpenAI's clients list, read and delete them, and create them as service accounts, each of which has one key. */
 import type { TSchema } from '@sinclair/typebox'
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { SQL_TYPE_SCHEMAS } from '../../postgres/admin/views.generated.ts'
 import {
   defineCollection,

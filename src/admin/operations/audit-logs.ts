@@ -1,5 +1,5 @@
 /** The audit log, in OpenAI's form. */
-import { type Static, t } from 'elysia'
+import { type Static, Type as t } from '@sinclair/typebox'
 import { readView } from '../../postgres/admin/read-view.ts'
 import { SQL_VIEWS } from '../../postgres/admin/views.generated.ts'
 import type { ValueRange, ViewRow } from '../../postgres/admin/views.ts'
@@ -55,7 +55,7 @@ export const AUDIT_LOG_OPERATIONS = [
       }
       const rows = await readView(caller.actor, 'organization_audit_logs', filter, {
         after: readCursor('audit_log', asked.after),
-        before: readCursor('audit_log', asked.before, 'before'),
+        before: readCursor('audit_log', asked.before),
         newestFirst: true,
         size: rowLimit(asked.limit),
       })

@@ -1,5 +1,5 @@
 /** Budgets of projects. Monthly budgets in US dollars are also available as OpenAI's `spend_limit` and `spend_alerts`, also for the organization. */
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import type { AdminOperation } from '../admin-operation.ts'
 import {
   defineCollection,
@@ -53,7 +53,7 @@ const ALERT = {
     {
       type: t.Literal('email'),
       recipients: t.Array(emailSchema, { minItems: 1, maxItems: 50 }),
-      subject_prefix: t.Optional(t.Nullable(t.String({ maxLength: 100 }))),
+      subject_prefix: t.Optional(t.Union([t.String({ maxLength: 100 }), t.Null()])),
     },
     STRICT_OBJECT,
   ),
@@ -129,6 +129,7 @@ export const BUDGET_OPERATIONS = [
       tag: t.Optional(
         constrainedText({
           pattern: '^[A-Za-z][A-Za-z0-9_.-]{0,31}=(?=.{1,64}$)[A-Za-z0-9_.:/@+-]+( [A-Za-z0-9_.:/@+-]+)*$',
+          form: 'a tag and its value, such as team=search',
         }),
       ),
       time_zone: t.Optional(timeZoneSchema),

@@ -1,6 +1,6 @@
 /** Cache entries of a project: lists them, shows their contents to members if contents are stored, and deletes them. */
 import type { Static } from '@sinclair/typebox'
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { nowSeconds } from '../../event-loop/clock.ts'
 import { shortenEndUser } from '../../formats/end-user.ts'
 import { type Actor, callAsActor } from '../../postgres/admin/call-as.ts'

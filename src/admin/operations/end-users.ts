@@ -1,5 +1,5 @@
 /** Data of an end user of a project: counts, exports and deletes it. All operations require an owner. */
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { shortenEndUser } from '../../formats/end-user.ts'
 import { type Actor, callAsActor, type JsonRowOf } from '../../postgres/admin/call-as.ts'
 import type { QuestionVault } from '../../providers/keys/question-vault.ts'

@@ -1,5 +1,5 @@
 /** Plans, rate limits in OpenAI's form, the use of quotas, and rejected requests. */
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { createError } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
@@ -40,17 +40,21 @@ export const LIMIT_OPERATIONS = [
     ...timePageQuery,
     before: t.Optional(t.String()),
   }),
-  defineOperation({
-    method: 'POST',
-    path: `${rateLimits.basePath}/:rate_limit_id`,
-    tag: 'Limits',
-    summary: 'Always rejected: a project’s limits are set by its plan',
-    response: rateLimit.schema,
-    async serve({ caller, ids }) {
-      const { id, plan } = await requireProject(caller.actor, ids.project_id)
-      throw createError('limitsSetByPlan', { plan, project: id })
-    },
-  }),
+  {
+    ...defineOperation({
+      method: 'POST',
+      path: `${rateLimits.basePath}/:rate_limit_id`,
+      tag: 'Limits',
+      summary: 'Always rejected: a project’s limits are set by its plan',
+      response: rateLimit.schema,
+      async serve({ caller, ids }) {
+        const { id, plan } = await requireProject(caller.actor, ids.project_id)
+        throw createError('limitsSetByPlan', { plan, project: id })
+      },
+    }),
+    // OpenAI's fields, which are not read.
+    body: t.Record(t.String(), t.Unknown()),
+  },
   defineRead(limitsOfProject, 'Read the usage of a project’s quota and rate limits'),
   defineFullList(plans, 'List plans'),
   defineUpdate(plans, 'Change the limits of a plan', {

@@ -1,5 +1,5 @@
 /** Semantic hits and near misses, and the verdicts that people give on them. */
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { normalizePrompt } from '../../cache/text/normalize-prompt.ts'
 import { findDifferences } from '../../cache/verify/difference.ts'
 import { type Actor, callAsActor, type JsonRowOf } from '../../postgres/admin/call-as.ts'

@@ -1,5 +1,5 @@
 /** A project's members, in OpenAI's form. `viewer` is a role beside OpenAI's `owner` and `member`. */
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { invalidRequestError } from '../../errors/errors.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { defineOperation } from '../admin-operation.ts'

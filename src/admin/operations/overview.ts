@@ -1,9 +1,9 @@
 /** GET /v1/usage: the data of the dashboard's overview, for one project or all that the caller may see. */
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { invalidRequestError } from '../../errors/errors.ts'
 import { type Actor, type ActorArguments, callAsActor, type JsonRowOf } from '../../postgres/admin/call-as.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
-import { constrainedText, timeZoneSchema, unixSecondsParameter } from '../field-types.ts'
+import { tagFilterSchema, timeZoneSchema, unixSecondsParameter } from '../field-types.ts'
 import { hitRateOf } from '../hit-rate.ts'
 import { requireId } from '../ids.ts'
 import { fromUnixSeconds, repeatableParameter, stringEnum, toUnixSeconds } from '../pagination.ts'
@@ -21,7 +21,7 @@ export const USAGE_FILTER = {
   key_type: t.Optional(stringEnum('project', 'test')),
   model: t.Optional(t.String()),
   // Requests must have all of these tags.
-  tags: repeatableParameter(constrainedText({ pattern: '^[^=]+=.+$' })),
+  tags: repeatableParameter(tagFilterSchema),
 }
 
 export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
@@ -40,7 +40,7 @@ export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
     async serve({ caller, query: asked }) {
       const { start_time, end_time, width = 'hour', time_zone = 'UTC', shares_by: ordered_by = 'requests' } = asked
       if (!isTimeZone(time_zone))
-        throw invalidRequestError('time_zone must be a name such as Europe/Vienna.', 'time_zone')
+        throw invalidRequestError("The query parameter 'time_zone' must be a name such as Europe/Vienna.", 'time_zone')
       const span = {
         of_projects: asked.project_id === undefined ? null : [requireId('proj', asked.project_id)],
         from_time: fromUnixSeconds(start_time),

@@ -1,7 +1,5 @@
 /** Projects and their settings. */
-import { Type } from '@sinclair/typebox'
-import { t } from 'elysia'
-import { invalidRequestError } from '../../errors/errors.ts'
+import { Type, Type as t } from '@sinclair/typebox'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import { defineCollection, defineCreate, defineList, defineRead, defineUpdate } from '../define-operations.ts'
@@ -30,13 +28,11 @@ export const PROJECT_OPERATIONS: readonly AdminOperation[] = [
   }),
   defineRead(projects, 'Read a project'),
   defineUpdate(projects, 'Change a project’s name or plan', {
+    requiresField: true,
     body: { name: t.Optional(projectNameSchema), plan: t.Optional(t.String()) },
     calls: [
       'update_project',
-      ({ ids, body: { name = null, plan = null } }) => {
-        if (name === null && plan === null) throw invalidRequestError('Give a name or a plan.', 'name')
-        return { project: ids.project_id, new_name: name, new_plan: plan }
-      },
+      ({ ids, body: { name = null, plan = null } }) => ({ project: ids.project_id, new_name: name, new_plan: plan }),
     ],
   }),
   defineUpdate(projects, 'Archive a project: its keys stop working', {

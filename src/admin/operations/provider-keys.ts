@@ -1,5 +1,5 @@
 /** Provider keys of a project, which are sealed before they reach the database and never shown again, and the models that it may use. */
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { listVendors } from '../../catalogue/list-vendors.ts'
 import { invalidRequestError } from '../../errors/errors.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
@@ -7,6 +7,7 @@ import { DEFAULT_KEY_NAME } from '../../postgres/stored-objects.ts'
 import { defineOperation } from '../admin-operation.ts'
 import type { AdminOptions } from '../controller.ts'
 import { defineCollection, defineDelete, defineRead, defineUpdate } from '../define-operations.ts'
+import { secretSchema } from '../field-types.ts'
 import { buildPathFilter, readObjects, requireProject } from '../find-objects.ts'
 import { formatId, notFoundError } from '../ids.ts'
 import { defineObject, notFoundInProject, PROJECT_NOT_FOUND } from '../objects.ts'
@@ -77,8 +78,7 @@ export const PROVIDER_KEY_OPERATIONS = [
     summary: 'Store a provider key, or replace the key with this name',
     response: providerKey.schema,
     body: {
-      // A word of printable ASCII, as in set-provider-key.sh.
-      value: t.String({ pattern: '^[!-~]{1,1024}$' }),
+      value: secretSchema,
       name: keyName,
       weight: t.Optional(t.Integer({ minimum: 1, maximum: 1000 })),
     },

@@ -1,6 +1,6 @@
 /** /v1/requests: the request log of a project, as a list, single requests, and a file. Contents are a separate object, if they are stored. */
 import type { Static, TObject } from '@sinclair/typebox'
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { nowSeconds } from '../../event-loop/clock.ts'
 import { isShortenedEndUser, shortenEndUser } from '../../formats/end-user.ts'
 import { type Actor, type ActorArguments, callAsActor, type JsonRowOf } from '../../postgres/admin/call-as.ts'
@@ -8,7 +8,7 @@ import type { UsageRecordRow } from '../../postgres/usage-record.ts'
 import type { QuestionVault } from '../../providers/keys/question-vault.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import { exportItems, MAX_EXPORTED_ITEMS, REQUEST_EXPORT_COLUMNS, readPages } from '../export-items.ts'
-import { constrainedText, unixSecondsParameter } from '../field-types.ts'
+import { tagFilterSchema, unixSecondsParameter } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
 import { formatId, notFoundError, requireId } from '../ids.ts'
 import { fromUnixSeconds, repeatableParameter, rowLimit, stringEnum, toPage, toUnixSeconds } from '../pagination.ts'
@@ -36,10 +36,10 @@ const selection = {
   outcome: t.Optional(stringEnum('ok', 'failed', 'estimated')),
   status: t.Optional(t.Integer({ minimum: 100, maximum: 599 })),
   error_code: word,
-  end_user: t.Optional(t.String({ pattern: '^[^\\u0000]*$' })),
+  end_user: t.Optional(t.String()),
   request_id: word,
   asked_id: word,
-  tags: repeatableParameter(constrainedText({ pattern: '^[^=]+=.+$' })),
+  tags: repeatableParameter(tagFilterSchema),
   sort: t.Optional(stringEnum('newest', 'slowest', 'dearest')),
   after: t.Optional(t.String()),
 }

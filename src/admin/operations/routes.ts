@@ -1,5 +1,5 @@
 /** GET …/projects/{id}/routes: the provider to which the router would send each model. No provider is called. */
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { ProxyError } from '../../errors/errors.ts'
 import { type Actor, callAsActor } from '../../postgres/admin/call-as.ts'
 import { readView } from '../../postgres/admin/read-view.ts'

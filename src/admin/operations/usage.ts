@@ -1,10 +1,10 @@
 /** Usage and costs over time, in OpenAI's form. */
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { invalidRequestError } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
 import { type Actor, type ActorArguments, callAsActor } from '../../postgres/admin/call-as.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
-import { constrainedText, STRICT_OBJECT } from '../field-types.ts'
+import { constrainedText, STRICT_OBJECT, tagFilterSchema } from '../field-types.ts'
 import { parseIds } from '../ids.ts'
 import { fromUnixSeconds, repeatableParameter, stringEnum, toUnixSeconds } from '../pagination.ts'
 import { bucketListSchema, costsSchema } from '../responses/usage.ts'
@@ -40,9 +40,19 @@ function queryOf(widths: Width[], groups: string[], filters: { models: Names } |
       end_time: t.Optional(time),
       bucket_width: t.Optional(stringEnum<Width>(...widths)),
       limit: t.Optional(t.Integer({ minimum: 1, maximum: 1440 })),
-      page: t.Optional(constrainedText({ pattern: '^(page_[0-9]{1,12}(_[0-9]{1,9})?)?$' })),
-      group_by: repeatableParameter(constrainedText({ pattern: `^(${groups.join('|')}|tag:.+)$` })),
-      tags: repeatableParameter(constrainedText({ pattern: '^[^=]+=.+$' })),
+      page: t.Optional(
+        constrainedText({
+          pattern: '^(page_[0-9]{1,12}(_[0-9]{1,9})?)?$',
+          form: 'the next_page of a previous response',
+        }),
+      ),
+      group_by: repeatableParameter(
+        constrainedText({
+          pattern: `^(${groups.join('|')}|${TAG}[A-Za-z][A-Za-z0-9_.-]{0,31})$`,
+          form: `one of ${groups.join(', ')}, or a tag, such as tag:team`,
+        }),
+      ),
+      tags: repeatableParameter(tagFilterSchema),
       project_ids: repeatableParameter(t.String()),
       api_key_ids: repeatableParameter(t.String()),
       ...filters,
@@ -65,8 +75,8 @@ interface Query {
   line_items?: string[]
 }
 
-/** Matches a group by the values of one tag. */
-const TAG = /^tag:[A-Za-z][\w.-]{0,31}$/
+/** The prefix of a group by the values of one tag. */
+const TAG = 'tag:'
 const USAGE_GROUPS = ['project_id', 'api_key_id', 'model']
 const COSTS_GROUPS = ['project_id', 'api_key_id', 'line_item']
 const USAGE_QUERY = queryOf(['1m', '1h', '1d'], USAGE_GROUPS, { models: names })
@@ -97,8 +107,7 @@ async function report(
   endpoints: string[] | null,
   describe: (row: UsageBucketRow) => Record<string, unknown>,
 ) {
-  const groups = endpoints === null ? COSTS_GROUPS : USAGE_GROUPS
-  const { tag, others } = readGroups(asked.group_by ?? [], groups)
+  const { tag, others } = readGroups(asked.group_by ?? [])
   const span = readSpan(asked, nowSeconds())
   const filter = {
     width: span.width,
@@ -150,7 +159,7 @@ function readSpan({ start_time, end_time, bucket_width: width = '1d', limit, pag
   const end = end_time ?? now + 1
   const [, cursor = start_time, passedOver = 0] = /^page_(\d+)(?:_(\d+))?$/.exec(page ?? '')?.map(Number) ?? []
   if (cursor < start_time - seconds || cursor > Math.max(start_time, end))
-    throw invalidRequestError('page must be the next_page of a previous response.', 'page')
+    throw invalidRequestError("The query parameter 'page' must be the next_page of a previous response.", 'page')
   const from = cursor - (cursor % seconds)
   // The next page has further buckets.
   const most = Math.min(limit ?? buckets, maxBuckets)
@@ -214,20 +223,14 @@ function timesOf({ from, until, width }: TimeSpan): [start: number, end: number]
 }
 
 /** Separates the tag from the other groups. Usage can be grouped by one tag at a time. */
-function readGroups(asked: readonly string[], groups: readonly string[]) {
-  const [named, others] = [asked.filter(group => TAG.test(group)), asked.filter(group => !TAG.test(group))]
-  if (named.length > 1 || others.some(group => !groups.includes(group)))
-    throw invalidRequestError(
-      `group_by must be a list of ${groups.join(', ')}, and at most one tag, such as tag:team.`,
-      'group_by',
-    )
-  return { tag: named[0]?.slice('tag:'.length) ?? null, others }
+function readGroups(asked: readonly string[]) {
+  const [named, others] = [asked.filter(group => group.startsWith(TAG)), asked.filter(group => !group.startsWith(TAG))]
+  if (named.length > 1)
+    throw invalidRequestError("The query parameter 'group_by' must have at most one tag, such as tag:team.", 'group_by')
+  return { tag: named[0]?.slice(TAG.length) ?? null, others }
 }
 
 export function readTagFilter(tags: readonly string[] | undefined): Record<string, string> | null {
   if (tags === undefined) return null
-  const pairs = tags.map(tag => /^([^=]+)=(.+)$/s.exec(tag)?.slice(1) ?? [])
-  if (pairs.some(pair => pair.length < 2))
-    throw invalidRequestError('tags must be names and values, such as team=search.', 'tags')
-  return Object.fromEntries(pairs)
+  return Object.fromEntries(tags.map(tag => [tag.slice(0, tag.indexOf('=')), tag.slice(tag.indexOf('=') + 1)]))
 }

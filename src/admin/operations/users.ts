@@ -1,5 +1,5 @@
 /** The installation's users: administrators (`owner`) and others (`reader`). Their invitations come with the answers that make them, as no mail is sent. */
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { defineOperation } from '../admin-operation.ts'
 import {

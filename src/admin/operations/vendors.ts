@@ -1,9 +1,10 @@
 /** Vendors of the installation. Changes apply in every process within seconds. */
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { readView } from '../../postgres/admin/read-view.ts'
 import { installationKeyOwner } from '../../providers/keys/installation-keys.ts'
 import { defineOperation } from '../admin-operation.ts'
+import { secretSchema } from '../field-types.ts'
 import type { OperationRequest } from '../find-objects.ts'
 import { notFoundError } from '../ids.ts'
 import { defineObject } from '../objects.ts'
@@ -22,7 +23,7 @@ const CHANGES = {
     }),
   ),
   key: t.Optional(
-    t.Union([t.String({ pattern: '^[!-~]{1,1024}$' }), t.Null()], {
+    t.Union([secretSchema, t.Null()], {
       description: 'The key that all projects use that have none of their own. Null: none.',
     }),
   ),

@@ -1,6 +1,6 @@
 /** Webhooks of a project, and their deliveries. */
 import { randomBytes } from 'node:crypto'
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { invalidRequestError } from '../../errors/errors.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { WEBHOOK_EVENT_TYPES } from '../../postgres/seeds.generated.ts'
@@ -69,7 +69,7 @@ export const WEBHOOK_OPERATIONS = [
     summary: 'Add a webhook',
     response: addedWebhook,
     body: {
-      url: constrainedText({ pattern: URL_FORM }),
+      url: constrainedText({ pattern: URL_FORM, form: 'a URL that begins with https:// or http://' }),
       events: t.Optional(t.Array(constrainedText({ enum: KINDS }), { maxItems: 32 })),
     },
     async serve({ caller, options, ids: { project_id: projectId }, body: { url: given, events = [] } }) {
@@ -100,7 +100,7 @@ export const WEBHOOK_OPERATIONS = [
   }),
   defineList(deliveries, 'List webhook deliveries', {
     query: { webhook_id: cursorParameter('webhook', 'Only deliveries to this webhook.') },
-    filter: ({ query }) => ({ _webhook_id: readCursor('webhook', query.webhook_id, 'webhook_id') }),
+    filter: ({ query }) => ({ _webhook_id: readCursor('webhook', query.webhook_id) }),
     newestFirst: true,
   }),
   defineOperation({

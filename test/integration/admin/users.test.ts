@@ -102,7 +102,7 @@ describeBackends('users', backend => {
     const ways = [
       [400, 'named twice', [id, 'owner'], [id, 'viewer']],
       [404, 'no project proj_99999', [id, 'owner'], ['proj_99999', 'viewer']],
-      [400, 'roles are', [id, 'owner'], [project.split('/').at(-1), 'god']],
+      [400, 'must be one of owner, member, viewer', [id, 'owner'], [project.split('/').at(-1), 'god']],
     ] as const
     for (const [status, problem, ...given] of ways) {
       const projects = given.map(([id, role]) => ({ id, role }))
