@@ -1,6 +1,7 @@
 create or replace view admin_api_keys with (security_invoker = true) as
 select
     k.id as _id,
+    k.name as _name,
     'admin_key_' || k.id as id,
     k.name,
     k.prefix || '…' as redacted_value,

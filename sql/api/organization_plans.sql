@@ -1,6 +1,7 @@
 create or replace view organization_plans with (security_invoker = true) as
 select
     p.name as _id,
+    p.name as _name,
     jsonb_build_array(p.requests_per_month, p.name) as _place,
     p.name,
     p.requests_per_minute_per_key::natural_number as requests_per_minute_per_key,

@@ -1,6 +1,7 @@
 create or replace view organization_projects with (security_invoker = true) as
 select
     p.id as _id,
+    p.name as _name,
     p.archived_at is not null as _archived,
     'proj_' || p.id as id,
     p.name,

@@ -1,6 +1,7 @@
 create or replace view organization_vendors with (security_invoker = true) as
 select
     v.name as _id,
+    v.name as _name,
     jsonb_build_array(v.place, v.name) as _place,
     v.name as id,
     v.name,

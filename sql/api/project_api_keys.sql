@@ -2,6 +2,7 @@ create or replace view project_api_keys with (security_invoker = true) as
 select
     k.id as _id,
     k.project_id as _project_id,
+    k.name as _name,
     k.deactivated_at is not null as _inactive,
     k.session_id is not null as _of_session,
     'key_' || k.id as id,

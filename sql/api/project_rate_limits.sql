@@ -1,6 +1,7 @@
 create or replace view project_rate_limits with (security_invoker = true) as
 select
-    w.place as _id,
+    w.id as _id,
+    w.place as _place,
     p.id as _project_id,
     w.id,
     '*' as model,

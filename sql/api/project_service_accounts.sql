@@ -2,6 +2,7 @@ create or replace view project_service_accounts with (security_invoker = true) a
 select
     k.id as _id,
     k.project_id as _project_id,
+    k.name as _name,
     k.session_id is not null as _of_session,
     'svc_acct_' || k.id as id,
     k.name,

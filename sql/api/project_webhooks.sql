@@ -2,6 +2,7 @@ create or replace view project_webhooks with (security_invoker = true) as
 select
     w.id as _id,
     w.project_id as _project_id,
+    w.url as _url,
     'webhook_' || w.id as id,
     w.url,
     w.kinds as events,

@@ -11,8 +11,10 @@ import { STRICT_OBJECT } from './field-types.ts'
 import {
   type ApiCollection,
   buildPathFilter,
+  exactFilters,
   findObject,
   type OperationRequest,
+  readExactFilters,
   readVisibleObjects,
 } from './find-objects.ts'
 import { formatId, type IdPrefix } from './ids.ts'
@@ -59,7 +61,10 @@ export function defineList<
   return {
     ...describe('GET', collection, collection.basePath, summary),
     response: pageSchema(schema),
-    query: t.Object({ ...collection.query, ...idPageQuery(idKind), ...query }, STRICT_OBJECT),
+    query: t.Object(
+      { ...collection.query, ...exactFilters(collection.object.view), ...idPageQuery(idKind), ...query },
+      STRICT_OBJECT,
+    ),
     async serve(request) {
       const { after, limit, order } = request.query
       const page = {
@@ -68,6 +73,7 @@ export function defineList<
         size: rowLimit(limit),
       }
       const chosen = buildPathFilter(collection, request.ids, {
+        ...readExactFilters(collection.object.view, request.query),
         ...excludeHiddenStates(query, request.query),
         ...filter(request),
       })
@@ -104,8 +110,10 @@ export function defineFullList(collection: ApiCollection<ViewName, string, strin
   return {
     ...describe('GET', collection, collection.basePath, summary),
     response: listSchema(collection.object.schema),
+    query: t.Object(exactFilters(collection.object.view), STRICT_OBJECT),
     async serve(request) {
-      const data = await readVisibleObjects(collection, request, buildPathFilter(collection, request.ids))
+      const chosen = readExactFilters(collection.object.view, request.query)
+      const data = await readVisibleObjects(collection, request, buildPathFilter(collection, request.ids, chosen))
       return { object: 'list', data, has_more: false }
     },
   }

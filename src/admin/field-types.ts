@@ -33,16 +33,12 @@ export const secretSchema = constrainedText({
 export const STRICT_OBJECT = { additionalProperties: false }
 
 export const unixSecondsParameter = t.Integer({ minimum: 0, maximum: 100_000_000_000 })
-/** The lifetime of a new key in seconds. Without it, the key does not expire. */
-export const lifetimeSchema = t.Optional(t.Integer({ minimum: 1, maximum: 315_360_000 }))
+/** The lifetime of a key in seconds. */
+export const lifetimeSchema = t.Integer({ minimum: 1, maximum: 315_360_000 })
 
-/** Returns the expiry of a new key in ISO 8601; null for a key that does not expire. */
-export function computeKeyExpiry({
-  expires_in_seconds: lifetime,
-}: {
-  expires_in_seconds?: number | undefined
-}): string | null {
-  return lifetime === undefined ? null : new Date((nowSeconds() + lifetime) * 1000).toISOString()
+/** Returns the expiry of a key in ISO 8601; null for a key that does not expire. */
+export function computeKeyExpiry(lifetime: number | null = null): string | null {
+  return lifetime === null ? null : new Date((nowSeconds() + lifetime) * 1000).toISOString()
 }
 
 /** These rules are the same as in the SQL functions. */

@@ -1,5 +1,5 @@
 /** Finds the objects of an operation in a view, below the objects that its path names. */
-import type { TProperties } from '@sinclair/typebox'
+import { type TProperties, Type as t } from '@sinclair/typebox'
 import { type Actor, callAsActor } from '../postgres/admin/call-as.ts'
 import { type PageRange, readView } from '../postgres/admin/read-view.ts'
 import { SQL_VIEWS } from '../postgres/admin/views.generated.ts'
@@ -91,6 +91,22 @@ export async function findObject(
   if (found) return found
   await requireVisible(collection, request)
   throw notFoundError(collection.object.notFoundMessage)
+}
+
+/** Query parameters that select objects by the exact value of a hidden column: `_name` by `name`. */
+const EXACT_FILTERS = {
+  name: t.Optional(t.String({ description: 'Only the object with exactly this name.' })),
+  url: t.Optional(t.String({ description: 'Only webhooks with exactly this URL, as a webhook shows it.' })),
+}
+
+/** Returns the query parameters that select objects of a view by exact values. */
+export function exactFilters(view: ViewName): TProperties {
+  return Object.fromEntries(Object.entries(EXACT_FILTERS).filter(([name]) => `_${name}` in SQL_VIEWS[view].hidden))
+}
+
+/** Returns the conditions of `exactFilters` that a query has. */
+export function readExactFilters(view: ViewName, query: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.keys(exactFilters(view)).map(name => [`_${name}`, query[name]]))
 }
 
 /** Returns a filter for the other objects in the path, as far as the view has columns for them. */

@@ -388,6 +388,8 @@ export const SQL_FUNCTIONS = {
   remove_verdict: { takes: { project: 'text', verdict_id: 'text' }, gives: 'void' },
   /** Removes a webhook with its pending deliveries. Requires an owner. */
   remove_webhook: { takes: { project: 'text', webhook_id: 'bigint' }, gives: 'void' },
+  /** Renames an admin API key. Requires an administrator. */
+  rename_admin_key: { takes: { key_id: 'bigint', new_name: 'text' }, gives: 'void' },
   /** Renames a project. Requires an owner of it. Raises on an invalid or taken name. */
   rename_project: { takes: { project: 'text', new_name: 'text' }, gives: 'void' },
   /** Renews the reservations of requests in flight. Each process calls it every minute. */
@@ -510,6 +512,8 @@ export const SQL_FUNCTIONS = {
   to_unix_seconds: { reads: true, takes: { at: 'timestamptz' }, gives: 'bigint' },
   /** Brings cache_sizes up to date with added and deleted entries. */
   update_cache_sizes: { takes: {}, gives: 'void' },
+  /** Changes a key: its name, expires_at (null: never), and its limits, as set_key_limits() does. An expired key with a later expiry is valid again. The former values of a rotated key keep their expiry. Raises on a name that an active key of the project has. Requires an owner of its project. */
+  update_key: { takes: { of_key: 'bigint', changes: 'jsonb' }, gives: 'void' },
   /** Gives a project another plan, another name, or both. Raises as set_plan() and rename_project() do. Null: new_name, new_plan (it stays). */
   update_project: { takes: { project: 'text', new_name: 'text?', new_plan: 'text?' }, gives: 'void' },
   /** Sets a budget whose values and owner were validated (null: the organization, for all spending), and returns its id. A budget that is not enforced does not change an enforced one. */

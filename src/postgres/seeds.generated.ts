@@ -3,6 +3,7 @@
 export const AUDIT_ACTIONS = [
   {"action":"admin_api_key.created"},
   {"action":"admin_api_key.deleted"},
+  {"action":"admin_api_key.updated"},
   {"action":"api_key.created"},
   {"action":"api_key.deleted"},
   {"action":"api_key.rotated"},

@@ -2,7 +2,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { defineOperation } from '../admin-operation.ts'
-import { defineCollection, defineDelete, defineList, defineRead } from '../define-operations.ts'
+import { defineCollection, defineDelete, defineList, defineRead, defineUpdate } from '../define-operations.ts'
 import { computeKeyExpiry, keyNameSchema, lifetimeSchema } from '../field-types.ts'
 import { findObject } from '../find-objects.ts'
 import { defineObject } from '../objects.ts'
@@ -32,14 +32,22 @@ export const ADMIN_KEY_OPERATIONS = [
     tag: 'Admin keys',
     summary: 'Create an admin key with the rights of its creator',
     response: issuedAdminKey,
-    body: { name: keyNameSchema, expires_in_seconds: lifetimeSchema },
+    body: { name: keyNameSchema, expires_in_seconds: t.Optional(lifetimeSchema) },
     async serve(asked) {
       const { actor, email } = asked.caller
-      const asks = { of_email: email, key_name: asked.body.name, expires: computeKeyExpiry(asked.body) }
+      const asks = {
+        of_email: email,
+        key_name: asked.body.name,
+        expires: computeKeyExpiry(asked.body.expires_in_seconds),
+      }
       const [issued] = await callAsActor(actor, 'issue_admin_key', asks)
       return { ...(await findObject(keys, asked, issued?.id ?? 0)), value: issued?.key }
     },
   }),
   defineRead(keys, 'Read an admin key'),
+  defineUpdate(keys, 'Rename an admin key', {
+    body: { name: keyNameSchema },
+    calls: ['rename_admin_key', ({ ids, body }) => ({ key_id: ids.key_id, new_name: body.name })],
+  }),
   defineDelete(keys, 'Delete an admin key', ['delete_admin_key', ({ ids }) => ({ key_id: ids.key_id })]),
 ]

@@ -58,26 +58,40 @@ export const API_KEY_OPERATIONS = [
   }),
   defineCreate(keys, 'Create an API key', {
     responseSchema: issuedKey,
-    body: { name: keyNameSchema, type: t.Optional(stringEnum('project', 'test')), expires_in_seconds: lifetimeSchema },
+    body: {
+      name: keyNameSchema,
+      type: t.Optional(stringEnum('project', 'test')),
+      expires_in_seconds: t.Optional(lifetimeSchema),
+    },
     calls: [
       'create_api_key',
       ({ ids, body }) => ({
         project: ids.project_id,
         key_type: body.type ?? 'project',
         key_name: body.name,
-        expires: computeKeyExpiry(body),
+        expires: computeKeyExpiry(body.expires_in_seconds),
       }),
     ],
   }),
   defineRead(keys, 'Read an API key'),
-  defineUpdate(keys, 'Update the limits of an API key', {
+  defineUpdate(keys, 'Change the name, expiry or limits of an API key', {
     body: {
+      name: t.Optional(keyNameSchema),
+      expires_in_seconds: t.Optional(
+        t.Union([lifetimeSchema, t.Null()], { description: 'Null: the key never expires.' }),
+      ),
       requests_per_minute: limitOf(perMinute),
       tokens_per_minute: limitOf(perMinute),
       allowed_models: limitOf(textList),
       allowed_addresses: limitOf(textList),
     },
-    calls: ['set_key_limits', ({ ids, body }) => ({ of_key: ids.key_id, limits: body })],
+    calls: [
+      'update_key',
+      ({ ids, body: { expires_in_seconds: lifetime, ...changes } }) => ({
+        of_key: ids.key_id,
+        changes: { ...changes, ...(lifetime !== undefined && { expires_at: computeKeyExpiry(lifetime) }) },
+      }),
+    ],
   }),
   defineUpdate(keys, 'Rotate an API key', {
     path: '/rotate',
@@ -91,10 +105,14 @@ export const API_KEY_OPERATIONS = [
   defineList(accounts, 'List a project’s service accounts', { filter: () => ({ _of_session: false }) }),
   defineCreate(accounts, 'Create a service account with an API key', {
     responseSchema: addedServiceAccount,
-    body: { name: keyNameSchema, expires_in_seconds: lifetimeSchema },
+    body: { name: keyNameSchema, expires_in_seconds: t.Optional(lifetimeSchema) },
     calls: [
       'create_service_account',
-      ({ ids, body }) => ({ project: ids.project_id, key_name: body.name, expires: computeKeyExpiry(body) }),
+      ({ ids, body }) => ({
+        project: ids.project_id,
+        key_name: body.name,
+        expires: computeKeyExpiry(body.expires_in_seconds),
+      }),
     ],
   }),
   defineRead(accounts, 'Read a service account'),

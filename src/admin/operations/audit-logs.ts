@@ -5,7 +5,7 @@ import { SQL_VIEWS } from '../../postgres/admin/views.generated.ts'
 import type { ValueRange, ViewRow } from '../../postgres/admin/views.ts'
 import { defineOperation } from '../admin-operation.ts'
 import { STRICT_OBJECT, unixSecondsParameter } from '../field-types.ts'
-import { parseIds } from '../ids.ts'
+import { notFoundError, parseIds } from '../ids.ts'
 import {
   cursorParameter,
   fromUnixSeconds,
@@ -60,6 +60,19 @@ export const AUDIT_LOG_OPERATIONS = [
         size: rowLimit(asked.limit),
       })
       return toPage(rows.map(describe), asked.limit, Boolean(asked.before))
+    },
+  }),
+  defineOperation({
+    method: 'GET',
+    path: '/v1/organization/audit_logs/:audit_log_id',
+    kinds: { audit_log_id: 'audit_log' },
+    tag: 'Audit log',
+    summary: 'Read a change',
+    response: auditEvent,
+    async serve({ caller, ids }) {
+      const [row] = await readView(caller.actor, 'organization_audit_logs', { _id: ids.audit_log_id }, { size: 1 })
+      if (!row) throw notFoundError('There is no such change.')
+      return describe(row)
     },
   }),
 ]

@@ -148,6 +148,7 @@ export const BUDGET_OPERATIONS = [
       }),
     ],
   }),
+  defineRead(budgets, 'Read a budget'),
   defineDelete(budgets, 'Remove a budget', [
     'remove_budget',
     ({ ids }) => ({ project: ids.project_id, of_budget: ids.budget_id }),

@@ -40,6 +40,7 @@ export const LIMIT_OPERATIONS = [
     ...timePageQuery,
     before: t.Optional(t.String()),
   }),
+  defineRead(rateLimits, 'Read a rate limit of a project’s plan'),
   {
     ...defineOperation({
       method: 'POST',
@@ -57,6 +58,7 @@ export const LIMIT_OPERATIONS = [
   },
   defineRead(limitsOfProject, 'Read the usage of a project’s quota and rate limits'),
   defineFullList(plans, 'List plans'),
+  defineRead(plans, 'Read a plan'),
   defineUpdate(plans, 'Change the limits of a plan', {
     requiresField: true,
     body: {

@@ -8,7 +8,14 @@ import { defineOperation } from '../admin-operation.ts'
 import type { AdminOptions } from '../controller.ts'
 import { defineCollection, defineDelete, defineRead, defineUpdate } from '../define-operations.ts'
 import { secretSchema } from '../field-types.ts'
-import { buildPathFilter, readObjects, requireProject } from '../find-objects.ts'
+import {
+  buildPathFilter,
+  exactFilters,
+  type OperationRequest,
+  readExactFilters,
+  readObjects,
+  requireProject,
+} from '../find-objects.ts'
 import { formatId, notFoundError } from '../ids.ts'
 import { defineObject, notFoundInProject, PROJECT_NOT_FOUND } from '../objects.ts'
 import { stringEnum } from '../pagination.ts'
@@ -53,6 +60,13 @@ async function requireProvider({ database }: Pick<AdminOptions, 'database'>, nam
   throw notFoundError(`There is no such provider; providers are: ${names.join(', ')}.`)
 }
 
+/** Returns the project's key of the provider with this name. */
+async function findKey(asked: OperationRequest, name: string = DEFAULT_KEY_NAME) {
+  const [found] = await readObjects(keys, asked, buildPathFilter(keys, asked.ids, { _name: name }))
+  if (!found) throw notFoundError(providerKey.notFoundMessage)
+  return found
+}
+
 export const PROVIDER_KEY_OPERATIONS = [
   defineOperation({
     method: 'GET',
@@ -64,12 +78,23 @@ export const PROVIDER_KEY_OPERATIONS = [
       providers: t.Array(textSchema, { description: 'The providers for which a project may have keys.' }),
       titles: t.Record(t.String(), t.String(), { description: 'The display names of the providers.' }),
     }),
+    query: exactFilters('project_provider_keys'),
     async serve(asked) {
-      const data = await readObjects(keys, asked, buildPathFilter(keys, asked.ids))
+      const chosen = readExactFilters('project_provider_keys', asked.query)
+      const data = await readObjects(keys, asked, buildPathFilter(keys, asked.ids, chosen))
       const vendors = await listVendors(asked.options.database)
       const titles = Object.fromEntries(vendors.map(({ name, title }) => [name, title]))
       return { object: 'list', data, providers: Object.keys(titles), titles, has_more: false }
     },
+  }),
+  defineOperation({
+    method: 'GET',
+    path: `${keys.basePath}/:provider`,
+    tag,
+    summary: 'Read a provider key',
+    response: providerKey.schema,
+    query: { name: keyName },
+    serve: asked => findKey(asked, asked.query.name),
   }),
   defineOperation({
     method: 'POST',
@@ -96,9 +121,7 @@ export const PROVIDER_KEY_OPERATIONS = [
         name,
         weight,
       })
-      const [stored] = await readObjects(keys, asked, buildPathFilter(keys, ids, { _name: name }))
-      if (!stored) throw notFoundError(providerKey.notFoundMessage)
-      return stored
+      return findKey(asked, name)
     },
   }),
   defineOperation({

@@ -1,11 +1,11 @@
 /** Vendors of the installation. Changes apply in every process within seconds. */
 import { Type as t } from '@sinclair/typebox'
-import { callAsActor } from '../../postgres/admin/call-as.ts'
+import { type Actor, callAsActor } from '../../postgres/admin/call-as.ts'
 import { readView } from '../../postgres/admin/read-view.ts'
 import { installationKeyOwner } from '../../providers/keys/installation-keys.ts'
 import { defineOperation } from '../admin-operation.ts'
 import { secretSchema } from '../field-types.ts'
-import type { OperationRequest } from '../find-objects.ts'
+import { exactFilters, type OperationRequest, readExactFilters } from '../find-objects.ts'
 import { notFoundError } from '../ids.ts'
 import { defineObject } from '../objects.ts'
 import { deletedSchema, listSchema, textSchema } from '../responses/shared.ts'
@@ -44,7 +44,11 @@ async function setVendor({ caller, options }: OperationRequest, name: string, { 
       last_four: key && (key.length < MIN_LENGTH_TO_SHOW ? '****' : key.slice(-4)),
     })
   }
-  const [row] = await readView(caller.actor, 'organization_vendors', { _id: name })
+  return findVendor(caller.actor, name)
+}
+
+async function findVendor(actor: Actor, name: string) {
+  const [row] = await readView(actor, 'organization_vendors', { _id: name })
   if (!row) throw notFoundError(vendor.notFoundMessage)
   return { object: vendor.kind, ...row }
 }
@@ -56,9 +60,10 @@ export const VENDOR_OPERATIONS = [
     tag,
     summary: 'List vendors',
     response: listSchema(vendor.schema),
-    async serve({ caller }) {
+    query: exactFilters('organization_vendors'),
+    async serve({ caller, query }) {
       await callAsActor(caller.actor, 'require_administrator', {})
-      const rows = await readView(caller.actor, 'organization_vendors', {})
+      const rows = await readView(caller.actor, 'organization_vendors', readExactFilters('organization_vendors', query))
       return { object: 'list', data: rows.map(row => ({ object: vendor.kind, ...row })), has_more: false }
     },
   }),
@@ -70,6 +75,17 @@ export const VENDOR_OPERATIONS = [
     response: vendor.schema,
     body: { name: t.String({ maxLength: 63 }), ...CHANGES },
     serve: asked => setVendor(asked, asked.body.name, asked.body),
+  }),
+  defineOperation({
+    method: 'GET',
+    path: `${PATH}/:vendor`,
+    tag,
+    summary: 'Read a vendor',
+    response: vendor.schema,
+    async serve({ caller: { actor }, ids }) {
+      await callAsActor(actor, 'require_administrator', {})
+      return findVendor(actor, String(ids.vendor))
+    },
   }),
   defineOperation({
     method: 'POST',

@@ -5,7 +5,7 @@ import { invalidRequestError } from '../../errors/errors.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { WEBHOOK_EVENT_TYPES } from '../../postgres/seeds.generated.ts'
 import { defineOperation } from '../admin-operation.ts'
-import { defineCollection, defineDelete, defineFullList, defineList } from '../define-operations.ts'
+import { defineCollection, defineDelete, defineFullList, defineList, defineRead } from '../define-operations.ts'
 import { constrainedText } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
 import { formatId } from '../ids.ts'
@@ -82,6 +82,7 @@ export const WEBHOOK_OPERATIONS = [
       return { object: webhook.kind, id: formatId('webhook', id), url, events, secret }
     },
   }),
+  defineRead(webhooks, 'Read a webhook'),
   defineDelete(webhooks, 'Remove a webhook', [
     'remove_webhook',
     ({ ids }) => ({ project: ids.project_id, webhook_id: ids.webhook_id }),
@@ -103,6 +104,7 @@ export const WEBHOOK_OPERATIONS = [
     filter: ({ query }) => ({ _webhook_id: readCursor('webhook', query.webhook_id) }),
     newestFirst: true,
   }),
+  defineRead(deliveries, 'Read a webhook delivery'),
   defineOperation({
     method: 'POST',
     path: `${deliveries.basePath}/:delivery_id/resend`,

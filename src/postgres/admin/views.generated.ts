@@ -39,7 +39,7 @@ export const SQL_TYPE_SCHEMAS = {
 export const SQL_VIEWS = {
   admin_api_keys: {
     comment: 'Keys of the admin API.',
-    hidden: { _id: 'bigint' },
+    hidden: { _id: 'bigint', _name: 'text' },
     columns: {
       id: t.String({ description: 'Its id: what it is, an underscore, and a number.' }),
       name: t.String({ description: 'The purpose of the key.' }),
@@ -97,7 +97,7 @@ export const SQL_VIEWS = {
   },
   organization_plans: {
     comment: 'Plans, as the admin API shows them.',
-    hidden: { _id: 'text', _place: 'jsonb' },
+    hidden: { _id: 'text', _name: 'text', _place: 'jsonb' },
     columns: {
       name: t.String({ description: 'The name of the plan.' }),
       requests_per_minute_per_key: t.Integer({ minimum: 0, description: 'Maximum number of requests of a project key in any 60 seconds.' }),
@@ -112,7 +112,7 @@ export const SQL_VIEWS = {
   },
   organization_projects: {
     comment: 'Projects, as the admin API shows them.',
-    hidden: { _id: 'bigint', _archived: 'boolean' },
+    hidden: { _id: 'bigint', _name: 'text', _archived: 'boolean' },
     columns: {
       id: t.String({ description: 'Its id: what it is, an underscore, and a number.' }),
       name: t.String({ description: 'The name: letters, digits, dot, dash, underscore.' }),
@@ -139,7 +139,7 @@ export const SQL_VIEWS = {
   },
   organization_vendors: {
     comment: 'Vendors, as the admin API shows them.',
-    hidden: { _id: 'text', _place: 'jsonb' },
+    hidden: { _id: 'text', _name: 'text', _place: 'jsonb' },
     columns: {
       id: t.String({ description: 'The vendor\'s name.' }),
       name: t.String({ description: 'As in X-Proxy-Provider, and in capitals, _ for each dash, in the setting of its base address: OPENAI_BASE_URL.' }),
@@ -157,7 +157,7 @@ export const SQL_VIEWS = {
   },
   project_api_keys: {
     comment: 'Keys of projects, as the admin API shows them.',
-    hidden: { _id: 'bigint', _project_id: 'bigint', _inactive: 'boolean', _of_session: 'boolean' },
+    hidden: { _id: 'bigint', _project_id: 'bigint', _name: 'text', _inactive: 'boolean', _of_session: 'boolean' },
     columns: {
       id: t.String({ description: 'Its id: what it is, an underscore, and a number.' }),
       name: t.String({ description: 'The name of the key; unique among the active keys of a project, so that a rotated key may inherit it.' }),
@@ -250,7 +250,7 @@ export const SQL_VIEWS = {
   },
   project_rate_limits: {
     comment: 'One window: it covers all models together.',
-    hidden: { _id: 'integer', _project_id: 'bigint' },
+    hidden: { _id: 'text', _place: 'integer', _project_id: 'bigint' },
     columns: {
       id: t.String({ description: 'Its id: what it is, an underscore, and a number.' }),
       model: t.String({ description: 'All models together.' }),
@@ -260,7 +260,7 @@ export const SQL_VIEWS = {
   },
   project_service_accounts: {
     comment: 'An API key in the form of OpenAI\'s service account.',
-    hidden: { _id: 'bigint', _project_id: 'bigint', _of_session: 'boolean' },
+    hidden: { _id: 'bigint', _project_id: 'bigint', _name: 'text', _of_session: 'boolean' },
     columns: {
       id: t.String({ description: 'Its id: what it is, an underscore, and a number.' }),
       name: t.String({ description: 'The name of the key; unique among the active keys of a project, so that a rotated key may inherit it.' }),
@@ -305,7 +305,7 @@ export const SQL_VIEWS = {
   },
   project_webhooks: {
     comment: 'Projects\' webhooks, as the admin API shows them.',
-    hidden: { _id: 'bigint', _project_id: 'bigint' },
+    hidden: { _id: 'bigint', _project_id: 'bigint', _url: 'text' },
     columns: {
       id: t.String({ description: 'Its id: what it is, an underscore, and a number.' }),
       url: t.String({ description: 'The address to which events are posted.' }),

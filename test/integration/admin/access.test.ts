@@ -27,6 +27,7 @@ interface World {
   delivery: string
   budget: string
   alert: string
+  change: string
 }
 
 const now = Math.floor(Date.now() / 1000)
@@ -47,7 +48,19 @@ function spendRoutes(base: string, toRead: Need, toSet: Need, alert: string): Ro
 }
 
 /** Every route that concerns one project or the whole installation. */
-function routesOf({ project, key, entry, request, user, verdict, webhook, delivery, budget, alert }: World): Route[] {
+function routesOf({
+  project,
+  key,
+  entry,
+  request,
+  user,
+  verdict,
+  webhook,
+  delivery,
+  budget,
+  alert,
+  change,
+}: World): Route[] {
   const own = `/v1/organization/projects/${project}`
   const account = key.replace('key', 'svc_acct')
   const invite = user.replace('user', 'invite')
@@ -55,6 +68,7 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     { method: 'GET', path: '/v1/organization/refusals', need: 'administrator' },
     { method: 'GET', path: '/dashboard/api/login-rules', need: 'administrator' },
     { method: 'GET', path: own, need: 'viewer' },
+    { method: 'GET', path: `/v1/organization/audit_logs/${change}`, need: 'viewer' },
     { method: 'GET', path: `${own}/settings`, need: 'viewer' },
     { method: 'GET', path: `${own}/api_keys`, need: 'viewer' },
     { method: 'GET', path: `${own}/api_keys/${key}`, need: 'viewer' },
@@ -63,6 +77,7 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     { method: 'GET', path: `${own}/model_permissions`, need: 'viewer' },
     { method: 'GET', path: `/v1/organization/invites/${invite}`, need: 'viewer' },
     { method: 'GET', path: `${own}/provider_keys`, need: 'viewer' },
+    { method: 'GET', path: `${own}/provider_keys/groq`, need: 'viewer' },
     { method: 'GET', path: `${own}/routes`, need: 'viewer' },
     { method: 'GET', path: `${own}/users`, need: 'viewer' },
     { method: 'GET', path: `${own}/users/${user}`, need: 'viewer' },
@@ -70,6 +85,7 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     // An admin key is visible to its creator only. Others get 404.
     { method: 'GET', path: '/v1/organization/admin_api_keys/admin_key_1', need: 'viewer' },
     { method: 'GET', path: `${own}/rate_limits`, need: 'viewer' },
+    { method: 'GET', path: `${own}/rate_limits/rl_address`, need: 'viewer' },
     { method: 'GET', path: `${own}/limits`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/stats?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/scopes?project_id=${project}`, need: 'viewer' },
@@ -145,12 +161,15 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     { method: 'POST', path: `${own}/provider_keys/groq`, need: 'owner', body: { value: 'gsk_something_long' } },
     { method: 'DELETE', path: `${own}/provider_keys/groq`, need: 'owner' },
     { method: 'GET', path: `${own}/webhooks`, need: 'viewer' },
+    { method: 'GET', path: `${own}/webhooks/${webhook}`, need: 'viewer' },
     { method: 'GET', path: `${own}/deliveries`, need: 'viewer' },
+    { method: 'GET', path: `${own}/deliveries/${delivery}`, need: 'viewer' },
     { method: 'POST', path: `${own}/webhooks/${webhook}/test`, need: 'member' },
     { method: 'POST', path: `${own}/deliveries/${delivery}/resend`, need: 'member' },
     { method: 'POST', path: `${own}/webhooks`, need: 'owner', body: { url: 'https://hooks.example.org/here' } },
     { method: 'DELETE', path: `${own}/webhooks/${webhook}`, need: 'owner' },
     { method: 'GET', path: `${own}/budgets`, need: 'viewer' },
+    { method: 'GET', path: `${own}/budgets/${budget}`, need: 'viewer' },
     ...spendRoutes(own, 'viewer', 'owner', alert),
     ...spendRoutes('/v1/organization', 'administrator', 'administrator', alert),
     { method: 'POST', path: `${own}/budgets`, need: 'owner', body: { unit: 'usd', amount: 1, per: 'day' } },
@@ -169,6 +188,7 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
       need: 'administrator',
       body: { name: 'acme', columns: { base_url: 'https://acme.example' }, key: 'sk-of-acme-1234' },
     },
+    { method: 'GET', path: '/v1/organization/vendors/acme', need: 'administrator' },
     { method: 'POST', path: '/v1/organization/vendors/acme', need: 'administrator', body: { key: null } },
     { method: 'DELETE', path: '/v1/organization/vendors/acme', need: 'administrator' },
     { method: 'POST', path: '/v1/organization/users', need: 'administrator', body: { email: 'x@example.org' } },
@@ -182,6 +202,12 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     { method: 'POST', path: `/v1/organization/users/${user}`, need: 'administrator', body: { role: 'owner' } },
     { method: 'POST', path: `/v1/organization/users/${user}/invitation`, need: 'administrator' },
     { method: 'POST', path: '/v1/organization/admin_api_keys', need: 'administrator', body: { name: 'mine' } },
+    {
+      method: 'POST',
+      path: '/v1/organization/admin_api_keys/admin_key_1',
+      need: 'administrator',
+      body: { name: 'renamed' },
+    },
     { method: 'DELETE', path: '/v1/organization/admin_api_keys/admin_key_1', need: 'administrator' },
     { method: 'DELETE', path: `${own}/users/${user}`, need: 'owner' },
     { method: 'POST', path: `${own}/archive`, need: 'owner' },
@@ -203,6 +229,7 @@ const OF_ONESELF = [
   'POST /dashboard/api/logout-everywhere',
   'POST /dashboard/api/password',
   'GET /v1/organization/plans',
+  'GET /v1/organization/plans/free',
 ]
 
 /** Lists that contain whatever the caller may see. */
@@ -264,8 +291,15 @@ describeOnce('access rights', backend => {
       `select set_budget('acme', 'tokens', 1000, 'day') as id, set_spend_alert('acme', 5, '{ops@example.org}') as alert
         from set_budget('acme', 'usd', 10, 'month')`,
     )
-    const [ids] = await proxy.query<{ project: number; key: number; entry: number; at: string; verdict: string }>(
-      `select p.id as project, k.id as key, e.id as entry, to_json(r.recorded_at) as at, format_verdict_id(v) as verdict
+    const [ids] = await proxy.query<{
+      project: number
+      key: number
+      entry: number
+      at: string
+      verdict: string
+      change: number
+    }>(
+      `select (select min(l.id) from audit_log l where l.project_id = p.id) as change, p.id as project, k.id as key, e.id as entry, to_json(r.recorded_at) as at, format_verdict_id(v) as verdict
         from projects p, api_keys k, cache_entries e, usage_records r, cache_verdicts v where p.name = 'acme' and r.request_id = 'first'`,
     )
     world = {
@@ -279,6 +313,7 @@ describeOnce('access rights', backend => {
       delivery: `delivery_${hook?.delivery}`,
       budget: `budget_${budget?.id}`,
       alert: `spend_alert_${budget?.alert}`,
+      change: `audit_log_${ids?.change}`,
     }
   }
   afterAll(() => proxy.stop())

@@ -59,6 +59,7 @@ describeOnce('rights in the database', backend => {
       `create_administrator('reader@example.org', true)`,
       `issue_admin_key('admin@example.org', 'k')`,
       `delete_admin_key(1)`,
+      `rename_admin_key(1, 'renamed')`,
       `set_budget(null, 'usd', 1, 'month')`,
       `set_spend_alert(null, 1, '{ops@example.org}')`,
     ])
@@ -102,6 +103,7 @@ describeOnce('rights in the database', backend => {
     const needed = {
       owner: [
         `set_key_limits(${key}, '{"requests_per_minute": 1}')`,
+        `update_key(${key}, '{"name": "renamed"}')`,
         `set_budget('acme', 'usd', 1, 'month')`,
         `set_spend_alert('acme', 1, '{ops@example.org}')`,
         `add_webhook('acme', 'https://example.com/', '{}', '')`,
