@@ -169,3 +169,29 @@ comment on column audit_log.project_id is 'The project of the change; null where
 comment on column audit_log.action is 'The action: project.created, api_key.deleted, login.succeeded, ...';
 comment on column audit_log.target is 'The id of the changed object in the admin API.';
 comment on column audit_log.details is 'The changed values, never a secret.';
+
+create table idempotent_requests (
+    caller text not null,
+    key_hash bytea not null
+        check (octet_length(key_hash) = 32),
+    request_hash bytea not null
+        check (octet_length(request_hash) = 32),
+    attempt uuid not null,
+    started_at timestamptz not null default now(),
+    finished_at timestamptz,
+    target text,
+    response bytea,
+    primary key (caller, key_hash)
+);
+
+create index idempotent_requests_started_at_idx on idempotent_requests (started_at);
+
+comment on table idempotent_requests is 'Changes through the admin API with an Idempotency-Key, so that they are made once; written in the transaction of the change, deleted after a day.';
+comment on column idempotent_requests.caller is 'The admin key or the user who sent the request: admin_key_<id> or user_<id>.';
+comment on column idempotent_requests.key_hash is 'SHA-256 of the Idempotency-Key.';
+comment on column idempotent_requests.request_hash is 'SHA-256 of method, path, query and body.';
+comment on column idempotent_requests.attempt is 'Identifies the request that made the change. A further change of the same request is part of it.';
+comment on column idempotent_requests.started_at is 'When the change was made.';
+comment on column idempotent_requests.finished_at is 'When the response was known; null: it is in flight, or its process ended before.';
+comment on column idempotent_requests.target is 'The id of the object in the response; null: unknown, or none.';
+comment on column idempotent_requests.response is 'The response''s body, encrypted by the proxy, because it may contain a new key; null: not stored, for lack of an encryption key.';

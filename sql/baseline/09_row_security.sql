@@ -74,4 +74,5 @@ alter table user_identities enable row level security;
 alter table invitations enable row level security;
 alter table sessions enable row level security;
 alter table login_attempts enable row level security;
+alter table idempotent_requests enable row level security;
 alter table budget_reservations enable row level security;

@@ -4,10 +4,12 @@ import type { AdminOperation } from './admin-operation.ts'
 import type { Caller } from './caller.ts'
 import { type AdminOptions, createAuthenticatedController } from './controller.ts'
 import { describeRoute } from './describe-route.ts'
+import { serveOnce } from './idempotency.ts'
 import { type IdPrefix, requireId } from './ids.ts'
 import { queryShapeOf } from './query-string.ts'
 
-interface Request {
+interface Input {
+  request: Request
   caller: Caller
   params: Readonly<Record<string, string>>
   query: unknown
@@ -19,14 +21,11 @@ export function serveOperations(options: AdminOptions, operations: readonly Admi
   for (const [tag, rows] of Map.groupBy(operations, row => row.tag)) {
     const controller = createAuthenticatedController(options, '', tag, queryShapeOf(rows.map(row => row.query)))
     for (const { method, path, summary, response, otherResponses, query, body, idPrefixes, serve } of rows) {
-      const handler = async ({ caller, params, query, body }: Request) =>
-        serve({
-          caller,
-          options,
-          ids: readIds({ ...projectOf(body), ...projectOf(query), ...params }, idPrefixes),
-          query,
-          body,
-        })
+      const handler = async ({ caller, params, query, body, request }: Input) => {
+        const ids = readIds({ ...projectOf(body), ...projectOf(query), ...params }, idPrefixes)
+        const serveAs = (caller: Caller) => serve({ caller, options, ids, query, body })
+        return method === 'POST' ? serveOnce(options, caller, request, body, serveAs) : serveAs(caller)
+      }
       controller.route(
         method,
         path,
@@ -45,7 +44,7 @@ function projectOf(given: unknown): Record<string, string> {
   return { project_id: String(given.project_id) }
 }
 
-function readIds(params: Request['params'], kinds: Readonly<Record<string, IdPrefix>>) {
+function readIds(params: Input['params'], kinds: Readonly<Record<string, IdPrefix>>) {
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => {
       const kind = kinds[name]

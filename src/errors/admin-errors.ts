@@ -11,6 +11,27 @@ export const ADMIN_ERRORS = {
       'The request creates an object that already exists: its name is in use, or the user is already a member of the project.',
     message: '{problem}',
   },
+  idempotencyKeyReused: {
+    status: 422,
+    code: 'idempotency_key_reused',
+    description: 'The `Idempotency-Key` was sent before with another path or body.',
+    message: 'This Idempotency-Key belongs to another request: send a new key with another path or body.',
+  },
+  idempotentRequestInFlight: {
+    status: 409,
+    code: 'idempotent_request_in_flight',
+    headers: { 'retry-after': '1' },
+    description: 'An equal request with the same `Idempotency-Key` is in flight.',
+    message: 'An equal request with this Idempotency-Key is in flight: repeat this one in a second.',
+  },
+  idempotentResponseMissing: {
+    status: 409,
+    code: 'idempotent_response_missing',
+    headers: { 'x-should-retry': 'false' },
+    description:
+      'The request was carried out before with the same `Idempotency-Key`, but its response is not stored: no encryption key is configured, it was changed, or the proxy stopped before it responded.',
+    message: 'This request was carried out before, and its response is not stored. {result}',
+  },
   notPossible: {
     status: 400,
     code: 'not_possible',

@@ -60,6 +60,8 @@ export const SQL_FUNCTIONS = {
   claim_created_ids: { takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: 'void' },
   /** Claims the next due delivery of up to that many webhooks; no other process gets deliveries of these webhooks for a minute, or until record_delivery_result(). */
   claim_deliveries: { takes: { max_rows: 'integer' }, gives: { id: 'bigint', webhook_id: 'bigint', project_id: 'bigint', url: 'text', sealed: 'bytea', event_id: 'text', kind: 'text', at: 'timestamptz', payload: 'text' } },
+  /** Records the change of this transaction under the idempotency key of its request {caller, key_hash, request_hash, attempt}. Raises PX001 if another request of the last day has made a change under that key. */
+  claim_idempotency_key: { takes: { request: 'json' }, gives: 'void' },
   /** Claims up to that many queued pairs for two minutes, with the data for calling the judge: settle_judgement() ends a claim, requeue_judgements() returns the pair to the queue. Pairs whose project has turned the judge off, or without an entry, are removed. */
   claim_judgements: { takes: { max_rows: 'integer' }, gives: { id: 'bigint', project_id: 'bigint', project_name: 'text', context_hash: 'text', asked_hash: 'text', cached_hash: 'text', is_review: 'boolean', context: 'text', asked: 'text', cached: 'text', similarity: 'double precision', expires_at: 'timestamptz', semantic_judge_model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint' } },
   /** Returns the ids that the project may not name to the provider: those that another project has claimed and, under a key that projects share, those that this project has not claimed. With a key of its own, a project claims the ids that it names first; if several projects name an id at the same time, one of them claims it. */
@@ -118,7 +120,7 @@ export const SQL_FUNCTIONS = {
   delete_entry: { takes: { of_project: 'bigint', of_request: 'text' }, gives: 'void' },
   /** Deletes up to that many expired cache entries, and as many expired vectors. Returns the greater number; if it is below the limit, none are left. */
   delete_expired_entries: { takes: { max_rows: 'integer' }, gives: 'integer' },
-  /** Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events and versions of cached responses that no request names after 90 days, ids of batches after a day, expired sessions, invitations, stored turns and ids whose objects a provider has deleted, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than max_rows means that none are left. */
+  /** Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events and versions of cached responses that no request names after 90 days, ids of batches and idempotency keys after a day, expired sessions, invitations, stored turns and ids whose objects a provider has deleted, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than max_rows means that none are left. */
   delete_expired_rows: { takes: { max_rows: 'integer' }, gives: 'integer' },
   /** Deletes expired stored responses. Returns their number. */
   delete_expired_stored_responses: { takes: { max_rows: 'integer' }, gives: 'integer' },
@@ -172,6 +174,8 @@ export const SQL_FUNCTIONS = {
   find_effective_verdict: { reads: true, takes: { of_project: 'bigint', of_context: 'bytea', asked_hash: 'bytea', entry_hash: 'bytea' }, gives: { verdict: 'text', source: 'text' } },
   /** Returns the number and size of stored items of an end user (in the form of name_end_user()) of a project, by kind, as in end_user_items. Requires an owner of the project. */
   find_end_user: { takes: { project: 'text', of_user: 'text' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
+  /** Returns the change of the last day under an idempotency key: the hash of its request, whether its response is known, its age, and its encrypted response. Null: target (unknown), response (not stored). */
+  find_idempotent_request: { reads: true, takes: { of_caller: 'text', of_key_hash: 'text' }, gives: { request_hash: 'text', finished: 'boolean', seconds: 'integer', target: 'text?', response: 'bytea?' } },
   /** The user of an invitation; no row when it does not exist or has expired. */
   find_invitation: { reads: true, takes: { token: 'text' }, gives: { user_id: 'bigint', email: 'text' } },
   /** Id of the one key that is given whole or by its displayed prefix. Raises when no key or several match. */
@@ -214,6 +218,8 @@ export const SQL_FUNCTIONS = {
   find_vectors: { reads: true, takes: { of_project: 'bigint', by_names: 'bytea[]', max_age_seconds: 'integer?' }, gives: { place: 'integer', vector: 'bytea', prompt_tokens: 'integer', response_model: 'text', created_at: 'timestamptz', expires_at: 'timestamptz' } },
   /** Id of the project, for a user with the role viewer, member or owner there. Raises when it has no such webhook. */
   find_webhook: { reads: true, takes: { project: 'text', webhook_id: 'bigint', needed: 'text' }, gives: 'bigint' },
+  /** Stores the encrypted response of the request that made a change under an idempotency key. Null: of_target (none), sealed (it cannot be encrypted). */
+  finish_idempotent_request: { takes: { of_caller: 'text', of_key_hash: 'text', of_attempt: 'uuid', of_target: 'text?', sealed: 'bytea?' }, gives: 'void' },
   /** Begins to forget an end user (in the form of name_end_user()) of a project, and returns the stored items as find_end_user() does; dry_run only returns them. From then on, no response cached before for the end user is served from a copy; forget_end_user_items() then deletes the items. Requires an owner of the project. */
   forget_end_user: { takes: { project: 'text', of_user: 'text', dry_run: 'boolean=' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
   /** Forgets the next stored items of an end user (in the form of name_end_user()), of one kind of end_user_tables, and returns how many; fewer than max_rows: none are left. Records, sums and batches stay without the name: the amounts spent do not change. Each call is short and locks only these rows, so that requests and their recording continue. forget_end_user() comes first, and writes to the audit log. Requires an owner of the project. */
@@ -428,7 +434,7 @@ export const SQL_FUNCTIONS = {
   roll_up_usage: { takes: {}, gives: 'bigint' },
   /** Gives a key another value and returns it: it is not shown again. The key keeps its id, name, budgets and counters; its former value is accepted for the grace period, and counts as the key. Requires a member of its project. */
   rotate_key: { takes: { of_key: 'bigint', grace: 'interval=' }, gives: 'text' },
-  /** Runs one statement on behalf of a user: actor {name, user_id, admin_key_id, address}. A statement that reads runs as role model_proxy_dashboard, under row-level security and read-only; a change relies on the checks of the functions it calls. The statement finds its values in $1; its rows come back as JSON. */
+  /** Runs one statement on behalf of a user: actor {name, user_id, admin_key_id, address, idempotent}, where idempotent is the argument of claim_idempotency_key() for a change under an idempotency key. A statement that reads runs as role model_proxy_dashboard, under row-level security and read-only; a change relies on the checks of the functions it calls. The statement finds its values in $1; its rows come back as JSON. */
   run_as_actor: { takes: { actor: 'json', reads: 'boolean', statement: 'text', arguments: 'json' }, gives: { run_as_actor: 'json' } },
   /** Compares the requests admitted, reserved, settled and recorded in a period with limits, budgets and each other, and returns the contradictions. Without until_time, requests that ended in the last two minutes are omitted, because they may not be recorded yet. Raises on an unknown project. Null: from_time (31 days ago), until_time (two minutes ago), project (all). */
   run_audit: { reads: true, takes: { from_time: 'timestamptz=', until_time: 'timestamptz=', project: 'text=' }, gives: { kind: 'text', severity: 'violation|notice', project: 'text?', api_key: 'text?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },

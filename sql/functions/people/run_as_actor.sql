@@ -21,10 +21,12 @@ begin
                     using errcode = 'invalid_role_specification';
         end;
         perform set_config('transaction_read_only', 'on', true);
+    elsif json_typeof(actor -> 'idempotent') = 'object' then
+        perform claim_idempotency_key(actor -> 'idempotent');
     end if;
     return query execute format('select to_json(r) from (%s) r', statement) using arguments;
 end;
 $$;
 
 comment on function run_as_actor(json, boolean, text, json) is
-    'Runs one statement on behalf of a user: actor {name, user_id, admin_key_id, address}. A statement that reads runs as role model_proxy_dashboard, under row-level security and read-only; a change relies on the checks of the functions it calls. The statement finds its values in $1; its rows come back as JSON.';
+    'Runs one statement on behalf of a user: actor {name, user_id, admin_key_id, address, idempotent}, where idempotent is the argument of claim_idempotency_key() for a change under an idempotency key. A statement that reads runs as role model_proxy_dashboard, under row-level security and read-only; a change relies on the checks of the functions it calls. The statement finds its values in $1; its rows come back as JSON.';

@@ -45,6 +45,7 @@ begin
                 ('admission_slots', format('used_at < %L', believed - interval '1 day')),
                 ('minute_counts', 'key_id not in (select k.id from api_keys k where k.minute_counted_until > now())'),
                 ('sessions', format('expires_at < %L', believed)),
+                ('idempotent_requests', format('started_at < %L', believed - interval '1 day')),
                 ('invitations', format('expires_at < %L', believed)),
                 ('login_attempts', format('subject like %L and first_at < %L', 'known:%', believed - interval '30 days')),
                 ('login_attempts', format('subject not like %L and first_at < %L', 'known:%', believed - interval '1 hour'))
@@ -57,4 +58,4 @@ begin
 end;
 $$;
 
-comment on function delete_expired_rows(integer) is 'Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events and versions of cached responses that no request names after 90 days, ids of batches after a day, expired sessions, invitations, stored turns and ids whose objects a provider has deleted, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than max_rows means that none are left.';
+comment on function delete_expired_rows(integer) is 'Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events and versions of cached responses that no request names after 90 days, ids of batches and idempotency keys after a day, expired sessions, invitations, stored turns and ids whose objects a provider has deleted, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than max_rows means that none are left.';

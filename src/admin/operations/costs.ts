@@ -18,7 +18,7 @@ const MAY_LAG = { mayLag: true }
 const MAX_GROUPS = 1_000
 
 const MONTH = /^(2[0-9]{3})-(0[1-9]|1[0-2])$/
-const monthParameter = t.Optional(constrainedText({ pattern: MONTH.source }))
+const monthParameter = t.Optional(constrainedText({ pattern: MONTH.source, form: 'a month, such as 2026-10' }))
 const costQuery = {
   month: monthParameter,
   start_time: t.Optional(unixSecondsParameter),

@@ -21,6 +21,20 @@ export interface Actor {
   adminKeyId: number | null
   /** The client's IP address. */
   address: string
+  /** The request with an idempotency key of which each change is a part. */
+  idempotent?: IdempotentRequest
+}
+
+/** A request with an idempotency key. */
+export interface IdempotentRequest {
+  /** The admin key or the user who sent it. */
+  caller: string
+  /** Hex SHA-256 of the key. */
+  key_hash: string
+  /** Hex SHA-256 of the request. */
+  request_hash: string
+  /** A random UUID. */
+  attempt: string
 }
 
 /** The parameter `project` accepts a project's name, its id, or null for all projects. */
@@ -65,12 +79,12 @@ const RUN_AS_ACTOR = 'select model_proxy.run_as_actor($1::text::json, $2::boolea
 
 /** Runs a statement that reads its values from $1 as JSON. Returns its rows as JSON. */
 export async function runAsActor<Row>(
-  { database, name, userId, adminKeyId, address }: Actor,
+  { database, name, userId, adminKeyId, address, idempotent }: Actor,
   statement: string,
   values: object,
   { reads, mayLag = false }: Options & { reads: boolean },
 ): Promise<Row[]> {
-  const actor = JSON.stringify({ name, user_id: userId, admin_key_id: adminKeyId, address })
+  const actor = JSON.stringify({ name, user_id: userId, admin_key_id: adminKeyId, address, idempotent })
   const from = mayLag ? database.readReplica : database
   const rows = await from.call<{ row: Row }>(RUN_AS_ACTOR, [actor, reads, statement, toJson(values)])
   return rows.map(({ row }) => row)

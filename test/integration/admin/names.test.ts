@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
-import { addUser, issueAdminKey, send } from './people.ts'
+import { type Answered, addUser, issueAdminKey, send } from './people.ts'
 
 const ORGANIZATION = '/v1/organization'
 const PROJECTS = `${ORGANIZATION}/projects`
@@ -35,22 +35,23 @@ describeOnce('names in the admin API', backend => {
   })
   afterAll(() => proxy.stop())
 
-  const call = (method: string, path: string, body?: unknown) =>
+  const call = (method: string, path: string, body?: unknown): Promise<Answered> =>
     send(proxy, method, path, { headers: { authorization: `Bearer ${key}` }, ...(body !== undefined && { body }) })
 
   test.for([
-    ['projects', () => PROJECTS, 'name', 'acme'],
-    ['API keys', () => `${project}/api_keys`, 'name', 'ci'],
-    ['service accounts', () => `${project}/service_accounts`, 'name', 'ci'],
-    ['admin keys', () => `${ORGANIZATION}/admin_api_keys`, 'name', 'ci'],
-    ['provider keys', () => `${project}/provider_keys`, 'name', 'ci'],
-    ['webhooks', () => `${project}/webhooks`, 'url', 'https://ci.example.org/'],
-    ['plans', () => `${ORGANIZATION}/plans`, 'name', 'free'],
-    ['vendors', () => `${ORGANIZATION}/vendors`, 'name', 'openai'],
-  ] as const)('a list of %s has only the object with exactly this name', async ([, pathOf, field, value]) => {
-    const { json } = await call('GET', `${pathOf()}?${field}=${encodeURIComponent(value)}`)
+    ['projects', PROJECTS, 'name', 'acme'],
+    ['API keys', 'PROJECT/api_keys', 'name', 'ci'],
+    ['service accounts', 'PROJECT/service_accounts', 'name', 'ci'],
+    ['admin keys', '/v1/organization/admin_api_keys', 'name', 'ci'],
+    ['provider keys', 'PROJECT/provider_keys', 'name', 'ci'],
+    ['webhooks', 'PROJECT/webhooks', 'url', 'https://ci.example.org/'],
+    ['plans', '/v1/organization/plans', 'name', 'free'],
+    ['vendors', '/v1/organization/vendors', 'name', 'openai'],
+  ] as const)('a list of %s has only the object with exactly this name', async ([, list, field, value]) => {
+    const path = list.replace('PROJECT', project)
+    const { json } = await call('GET', `${path}?${field}=${encodeURIComponent(value)}`)
     expect(json.data.map((each: Record<string, string>) => each[field])).toEqual([value])
-    const other = await call('GET', `${pathOf()}?${field}=${encodeURIComponent(value.slice(0, -1))}`)
+    const other = await call('GET', `${path}?${field}=${encodeURIComponent(value.slice(0, -1))}`)
     expect([other.status, other.json.data]).toEqual([200, []])
   })
 
