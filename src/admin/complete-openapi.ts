@@ -23,7 +23,7 @@ interface Parameter {
   in: string
   required: boolean
   description?: string | undefined
-  schema: { type?: string; description?: string }
+  schema: { type?: string; pattern?: string; description?: string }
   style?: string
   explode?: boolean
 }
@@ -38,6 +38,17 @@ interface Operation {
 interface Description {
   paths: Record<string, Record<string, Operation>>
   components: { responses: unknown; schemas: Record<string, unknown> }
+}
+
+const IDEMPOTENCY_KEY: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  schema: {
+    type: 'string',
+    pattern: '^[!-~]{1,255}$',
+    description: 'An equal request with the same key within 24 hours makes no change, and returns the first response.',
+  },
 }
 
 /** Completes the description. Returns `document` unchanged if it is not a description. */
@@ -61,10 +72,11 @@ export function completeOpenApiDocument(
       const required = (body.required?.length ?? 0) > 0 || body.minProperties !== undefined
       operation.requestBody = { content: { 'application/json': { schema } }, required }
     }
-    const kinds = kindsOf.get(`${method} ${path}`) ?? {}
-    operation.parameters = [...(operation.parameters ?? []), ...parametersOf(query)].map(parameter => ({
+    const kinds = kindsOf.get(`${method} ${path}`)
+    const headers = kinds && method === 'POST' ? [IDEMPOTENCY_KEY] : []
+    operation.parameters = [...(operation.parameters ?? []), ...parametersOf(query), ...headers].map(parameter => ({
       ...parameter,
-      description: describe(parameter, kinds[parameter.name]),
+      description: describe(parameter, kinds?.[parameter.name]),
       schema: rewrite(parameter.schema, resolveTextRule),
       // OpenAI's clients send at[gte]=1.
       ...(parameter.schema.type === 'object' && { style: 'deepObject', explode: true }),

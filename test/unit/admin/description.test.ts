@@ -64,3 +64,11 @@ test('detects a response that does not match its description', async () => {
   expect(await about(plan, 400)).toContain('error')
   expect(await about({ error: { message: 'm', type: 't', param: null, code: 'c' } }, 404)).toBe(null)
 })
+
+test('describes the Idempotency-Key of each POST below /v1', async () => {
+  for (const { method, path, operation } of await listOperations()) {
+    const names = (operation.parameters ?? []).map(({ name }: { name: string }) => name)
+    if (path.startsWith('/v1/'))
+      expect([method, path, names.includes('Idempotency-Key')]).toEqual([method, path, method === 'POST'])
+  }
+})
