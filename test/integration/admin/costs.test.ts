@@ -15,13 +15,13 @@ const NAMES = {
   end_user: 'r.end_user',
   provider_key: `case
     when r.provider_keys in ('first', 'second 429, first') then r.provider || ': first'
-    when r.provider_keys = 'first 401, second' then r.provider || ': second'
+    when r.provider_keys in ('first 401, second', 'first, second 429') then r.provider || ': second'
     else r.provider end`,
 }
 const KEY_TYPES = ['project', 'test', 'project']
 const TAGS = [null, { team: 'search' }, { team: 'ads', env: 'prod' }, { env: 'prod' }]
 const RESULTS = ['HIT', 'HIT-SEMANTIC', 'MISS', 'MISS', null] as const
-const PROVIDER_KEYS = [null, 'first', 'second 429, first', 'first 401, second']
+const PROVIDER_KEYS = [null, 'first', 'second 429, first', 'first 401, second', 'first, second 429']
 const COLUMNS = [
   ...['kind', 'name', 'requests', 'hits', 'misses', 'hit_rate', 'cost_usd', 'estimated_usd', 'cost_share'],
   ...['saved_usd', 'previous_cost_usd', 'change'],
