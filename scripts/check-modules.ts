@@ -49,7 +49,7 @@ const MODULES: readonly Module[] = [
     ],
   },
   { name: 'admission', maxLines: 1_650 },
-  { name: 'cache', maxLines: 7_800 },
+  { name: 'cache', maxLines: 7_900 },
   { name: 'hooks', maxLines: 300 },
   { name: 'providers', maxLines: 10_600 },
   { name: 'catalogue', maxLines: 1_000 },
@@ -81,8 +81,9 @@ const FORBIDDEN: readonly ForbiddenImports[] = [
   {
     from: 'admin/',
     to: ['pipeline/', 'admission/', 'cache/'],
-    toExcept: ['cache/verify/', 'cache/text/'],
-    reason: 'the admin API works on the database, beside the pipeline; only the comparison of two texts is shared',
+    toExcept: ['cache/verify/', 'cache/text/', 'cache/reasons.ts'],
+    reason:
+      'the admin API works on the database, beside the pipeline; only the comparison of two texts and the descriptions of reasons are shared',
   },
   { from: 'admission/', to: ['cache/', 'providers/'], reason: STAGE },
   { from: 'cache/', fromExcept: ['cache/embedders/', 'cache/vectors/'], to: ['providers/'], reason: STAGE },

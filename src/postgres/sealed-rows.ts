@@ -79,6 +79,17 @@ export const SEALED_CONTENTS: readonly SealedTable[] = [
     provider: `'answer'`,
   },
   { table: 'judge_queue', key: ID, columns: ['context', 'asked'], type: 'text', provider: `'answer'` },
+  {
+    table: 'idempotent_requests',
+    key: [
+      ['caller', 'text'],
+      ['key_hash', 'bytea'],
+    ],
+    columns: ['response'],
+    type: 'bytea',
+    provider: `'idempotent response'`,
+    projectId: '0',
+  },
 ]
 
 export interface SealedValue {
