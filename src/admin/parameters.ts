@@ -30,6 +30,7 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   rate_limit_id: 'Id of a rate limit from the list.',
   verdict_id: 'The verdict_id of the verdict.',
   request_id: 'In a path, the id of the request from the list; in a query, the X-Request-Id of its response.',
+  asked_id: 'The asked_id of a request: equal requests of a project have the same.',
   plan: 'The name of a plan.',
   // Pages.
   after: 'The id of the item after which the page starts.',

@@ -155,6 +155,21 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.unroute('**/v1/requests/*')
     })
 
+    test('keeps the list when a refresh fails, and loads what failed at first when the proxy is back', async () => {
+      const [lists, alert] = ['**/v1/requests?*', page.getByRole('alert')]
+      await page.goto(`${root}/dashboard/${seeded.project}/requests`)
+      await page.getByRole('row').nth(1).waitFor()
+      await page.route(lists, route => route.abort())
+      await alert.waitFor()
+      expect(await page.getByRole('row').count()).toBeGreaterThan(1)
+      await page.reload()
+      await alert.waitFor()
+      expect(await page.getByRole('row').count()).toBe(0)
+      await page.unroute(lists)
+      await page.getByRole('row').nth(1).waitFor()
+      expect(await alert.count()).toBe(0)
+    })
+
     test('exports the slowest requests of any period as a CSV file', async () => {
       await page.goto(`${root}/dashboard/${seeded.project}/requests`)
       await page.getByLabel('Period').selectOption('Last 30 days')

@@ -78,7 +78,10 @@ describeOnce('a key’s requests in flight', backend => {
       await Promise.all(gone)
       leave()
       upstream.script({ kind: 'answer', content: 'well' })
-      await waitUntil('a slot is free again', async () => (await askNew(false)).status === 200)
+      await waitUntil('all slots are free again', async () => {
+        const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => askNew(false)))
+        return answers.every(({ status }) => status === 200)
+      })
       await waitUntil('no upstream call is in flight', () => upstream.counts.active === 0)
     }
   })

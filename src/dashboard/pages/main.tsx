@@ -9,6 +9,11 @@ import { applyTheme, readTheme } from './theme.ts'
 
 applyTheme(readTheme())
 
+/** The interval between attempts to load what is not there yet. */
+const FIRST_LOAD_EVERY_MS = 10_000
+/** Returns whether a request may succeed if it is sent again: not with a 4xx status. */
+const mayRecover = (error: Error) => !(error instanceof ApiError && error.status > 0 && error.status < 500)
+
 const queries = new QueryClient({
   defaultOptions: {
     // The proxy may run on this machine, so it can be reachable without a network.
@@ -17,9 +22,10 @@ const queries = new QueryClient({
       networkMode: 'always',
       // A query key consists of a URL path and its parameters.
       queryFn: ({ queryKey: [path, query] }) => fetchJson(String(path), query as QueryParameters | undefined),
-      // A request with a 4xx status is not retried.
-      retry: (failures, error) =>
-        failures < 2 && !(error instanceof ApiError && error.status > 0 && error.status < 500),
+      retry: (failures, error) => failures < 2 && mayRecover(error),
+      // What a page could not load at first, it loads when the proxy is back.
+      refetchInterval: ({ state: { data, error } }) =>
+        data === undefined && error !== null && mayRecover(error) ? FIRST_LOAD_EVERY_MS : false,
     },
   },
 })

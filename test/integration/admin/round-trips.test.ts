@@ -45,6 +45,8 @@ const RESOURCES: Resource[] = [
     item: '/{key_id}',
     made: { name: 'ci', type: 'test', expires_in_seconds: 1_000 },
     changed: {
+      name: 'deploy',
+      expires_in_seconds: null,
       requests_per_minute: 5,
       tokens_per_minute: 7,
       allowed_models: ['openai/gpt-4o-mini'],
@@ -118,10 +120,11 @@ const RESOURCES: Resource[] = [
     path: '/v1/organization/admin_api_keys',
     item: '/{key_id}',
     made: { name: 'deploys', expires_in_seconds: 1_000 },
+    changed: { name: 'releases' },
     unread: ['expires_in_seconds'],
   },
 ]
-/** Resources that are created or changed in another way, each with its own test, and actions that store nothing. */
+/** Resources that are created or changed in another way, each with its own test, and operations that store nothing. */
 const OTHERS = [
   '/v1/organization/projects',
   '/v1/organization/vendors',
@@ -131,6 +134,7 @@ const OTHERS = [
   '/v1/organization/plans/{plan}',
   `${P}/api_keys/{key_id}/rotate`,
   `${P}/end_users/forget`,
+  `${P}/rate_limits/{rate_limit_id}`,
 ]
 
 describeOnce('round trips through the admin API', backend => {

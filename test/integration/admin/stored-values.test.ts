@@ -35,6 +35,7 @@ const MADE_HERE = [
     'cache_verdicts.one_hash, other_hash',
   ],
   ...['cache_verdicts.other_hash', 'cache_verdicts.source'],
+  ...['idempotent_requests.key_hash', 'idempotent_requests.request_hash'],
   // A plan is named in the path, where an unknown name is a 404.
   ...['plans.name'],
   ...['plans.concurrent_requests', 'plans.max_cache_ttl_seconds'],

@@ -107,6 +107,11 @@ export function ErrorMessage({ error }: { error: Error | null }) {
   )
 }
 
+/** What stands in place of data that is not there yet: why it could not be loaded, or that it is being loaded. */
+export function Pending({ error }: { error: Error | null }) {
+  return error ? <ErrorMessage error={error} /> : <Loading />
+}
+
 /** Warnings of the server about values that it accepted. */
 export function Warnings({ warnings }: { warnings: readonly string[] }) {
   return warnings.map(warning => (

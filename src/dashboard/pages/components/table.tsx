@@ -40,17 +40,17 @@ interface TableProps<Row> {
 }
 
 export function Table<Row>({ label, columns, rows, keyOf, error = null, empty, more = null }: TableProps<Row>) {
-  if (error) {
-    return (
-      <div className="p-4">
-        <ErrorMessage error={error} />
-      </div>
-    )
-  }
-  if (rows === undefined) return <Loading />
-  if (rows.length === 0) return empty
+  // After a failed refresh, the rows of the last one stand below its error.
+  const failure = error && (
+    <div className="p-4">
+      <ErrorMessage error={error} />
+    </div>
+  )
+  if (rows === undefined) return failure ?? <Loading />
+  if (rows.length === 0) return failure ?? empty
   return (
     <>
+      {failure}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section className="relative overflow-x-auto" tabIndex={0} aria-label={label}>
         <table className="w-full text-left">

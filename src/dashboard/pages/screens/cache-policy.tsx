@@ -1,7 +1,7 @@
 /** The page “Cache and models”: one field for each project setting that the server describes. */
 import { useBlocker } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { Button, Card, ErrorMessage, Loading, PageHeader, Warnings } from '../components/elements.tsx'
+import { Button, Card, ErrorMessage, PageHeader, Pending, Warnings } from '../components/elements.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { SettingField } from '../components/setting-fields.tsx'
 import { hasRole, useProject } from '../session.ts'
@@ -28,8 +28,7 @@ function PolicyForm({ project }: { project: Project }) {
   const current = useSettings(projectId)
   const saving = useUpdateSettings(projectId)
   const [draft, setDraft] = useState<Record<string, string>>({})
-  if (current.error) return <ErrorMessage error={current.error} />
-  if (current.data === undefined) return <Loading />
+  if (current.data === undefined) return <Pending error={current.error} />
   const { settings, kinds, warnings } = current.data
   const isChanged = Object.entries(draft).some(([name, value]) => value !== formatValue(settings[name]))
   function submit(event: FormEvent) {

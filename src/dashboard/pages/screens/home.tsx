@@ -1,15 +1,14 @@
 /** The start page: redirects to the last opened project, or offers to create the first one. */
 import { Navigate } from '@tanstack/react-router'
 import { ActionButton } from '../components/actions.tsx'
-import { ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
+import { PageHeader, Pending } from '../components/elements.tsx'
 import { isAdministrator, PROJECTS_PATH, readLastProject, useProjects, useSession } from '../session.ts'
 import { useCreateProjectAction } from './project-actions.tsx'
 
 export default function HomePage() {
   const { data, error } = useProjects()
   const session = useSession()
-  if (error) return <ErrorMessage error={error} />
-  if (data === undefined) return <Loading />
+  if (data === undefined) return <Pending error={error} />
   const project = readLastProject(data)
   if (project) return <Navigate to={`/${project.id}/overview` as never} replace />
   return isAdministrator(session.data) ? (

@@ -1,6 +1,6 @@
 /** The playground: sends requests to one model, or to two side by side, like a client of the project, and shows the cache decisions. */
 import { type FormEvent, useState } from 'react'
-import { Button, Card, ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
+import { Button, Card, ErrorMessage, PageHeader, Pending } from '../components/elements.tsx'
 import { TextArea } from '../components/fields.tsx'
 import { NoModelNotice } from '../components/request-snippets.tsx'
 import { SegmentedControl } from '../components/segmented-control.tsx'
@@ -53,7 +53,7 @@ function Workspace({ project, baseUrl }: { project: Project; baseUrl: string }) 
   const [error, setError] = useState<Error | null>(null)
   const routes = useModelRoutes(project.id, { key_type: keyType })
   const shown = threads.slice(0, isCompared ? 2 : 1)
-  if (routes.data === undefined) return routes.error ? <ErrorMessage error={routes.error} /> : <Loading />
+  if (routes.data === undefined) return <Pending error={routes.error} />
   const first = chooseRoute(routes.data, models[0] ?? null)
   const chosen = [first, chooseRoute(routes.data, models[1] ?? null, first.route?.id)]
 

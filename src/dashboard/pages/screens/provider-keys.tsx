@@ -1,7 +1,7 @@
 /** The provider keys page: adds, replaces and deletes a project's own keys for direct providers. */
 import { useQuery } from '@tanstack/react-query'
 import { type Action, type RunAction, useActions } from '../components/actions.tsx'
-import { Badge, Button, Card, ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
+import { Badge, Button, Card, ErrorMessage, Loading, PageHeader, Pending } from '../components/elements.tsx'
 import type { FormField } from '../components/form-dialog.tsx'
 import { ModelRoutes } from '../components/model-routes.tsx'
 import { formatTime, isolateDirection } from '../format.ts'
@@ -218,6 +218,5 @@ interface NativeRoutesProps {
 function NativeRoutes({ projectId, provider, withKeysOf }: NativeRoutesProps) {
   const assumed = withKeysOf ? { 'provider_keys[]': withKeysOf } : {}
   const routes = useModelRoutes(projectId, { native_to: provider, ...assumed })
-  if (routes.error) return <ErrorMessage error={routes.error} />
-  return routes.data === undefined ? <Loading /> : <ModelRoutes routes={routes.data} />
+  return routes.data === undefined ? <Pending error={routes.error} /> : <ModelRoutes routes={routes.data} />
 }

@@ -1,7 +1,7 @@
 /** Simulates a similarity threshold with last week's matches: what it would have served, saved and got wrong. */
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { Button, Card, EmptyState, ErrorMessage, Loading, StatTile } from '../components/elements.tsx'
+import { Button, Card, EmptyState, ErrorMessage, Pending, StatTile } from '../components/elements.tsx'
 import { formatCount, formatPercent, formatPlural, formatUsd } from '../format.ts'
 import { useSettings, useUpdateSettings } from '../settings.ts'
 import type { Calibration, Project } from '../types.ts'
@@ -15,8 +15,8 @@ export function SimilarityCalibration({ project }: { project: Project }) {
     refetchInterval: 15_000,
   })
   const [chosen, setChosen] = useState<number | null>(null)
-  if (calibration.error) return <ErrorMessage error={calibration.error} />
-  if (calibration.data === undefined || settings.data === undefined) return <Loading />
+  if (calibration.data === undefined || settings.data === undefined)
+    return <Pending error={calibration.error ?? settings.error} />
   const current = Number(settings.data.settings.semantic_threshold)
   const threshold = chosen ?? Math.min(0.99, Math.max(0.5, Math.floor(current * 100) / 100))
   const { histogram } = calibration.data
