@@ -4,8 +4,10 @@ select
     w.project_id as _project_id,
     w.url as _url,
     'webhook_' || w.id as id,
-    w.url,
+    -- Whoever knows the URL of an incoming webhook of Slack can post to its channel.
+    case when w.format = 'slack' and current_project_role(w.project_id) <> 'owner' then hide_url_path(w.url) else w.url end as url,
     w.kinds as events,
+    w.format,
     to_unix_seconds(w.created_at) as created_at,
     to_unix_seconds(w.disabled_at) as disabled_at,
     d.pending::natural_number as pending,
@@ -20,6 +22,7 @@ cross join lateral (
 ) d;
 
 comment on view project_webhooks is 'Projects'' webhooks, as the admin API shows them.';
+comment on column project_webhooks.url is 'The address to which events are posted. With the format slack, only owners see its path.';
 comment on column project_webhooks.events is 'Empty: all.';
 comment on column project_webhooks.disabled_at is 'When a 410 response disabled it. Null: it is active.';
 comment on column project_webhooks.pending is 'The number of pending deliveries.';

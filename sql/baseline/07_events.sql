@@ -7,6 +7,7 @@ create table webhooks (
     url text not null
         check (url ~ '^https?://[^[:space:]]+$' and char_length(url) <= 2048),
     kinds text[] not null,
+    format webhook_format not null default 'standard',
     sealed bytea not null,
     created_at timestamptz not null default now(),
     disabled_at timestamptz,
@@ -20,6 +21,7 @@ comment on column webhooks.id is 'Shown in the admin API.';
 comment on column webhooks.project_id is 'The project.';
 comment on column webhooks.url is 'The address to which events are posted.';
 comment on column webhooks.kinds is 'The types of events it receives; empty: all.';
+comment on column webhooks.format is 'standard: an event as Standard Webhooks specifies; slack: a sentence, as incoming webhooks of Slack read. The URL of slack is a secret.';
 comment on column webhooks.sealed is 'The secret that signs them, sealed by the proxy.';
 comment on column webhooks.created_at is 'When it was added.';
 comment on column webhooks.disabled_at is 'When a 410 response disabled it; null: it is active.';

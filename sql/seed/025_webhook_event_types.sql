@@ -1,4 +1,4 @@
--- The types of webhook events. A new type needs a row here and a call of raise_event(): where the event happens, or in raise_due_events() if
+-- The types of webhook events. A new type needs a row here, a sentence in src/admin/webhooks/describe-event.ts, and a call of raise_event(): where the event happens, or in raise_due_events() if
 -- it depends on time only.
 insert into webhook_event_types (kind, happens, payload)
 values
@@ -8,7 +8,7 @@ values
     (
         'budget.threshold',
         'a [budget](budgets.md) reaches 80% or 100% (once per period), or a spend alert reaches its amount (once per month)',
-        '{percent,unit,used,limit,per,budget_id,spend_alert_id,notification_channel}'
+        '{percent,unit,used,limit,per,scope,budget_id,spend_alert_id,notification_channel}'
     ),
     ('cache.wrong_hit', 'a semantic hit is marked as wrong', '{request_id,reason,similarity}'),
     ('circuit.opened', 'the circuit breaker of a failing provider opens, at most once in ten minutes', '{provider,wait_ms}'),

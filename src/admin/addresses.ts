@@ -4,10 +4,19 @@ import { isHttps } from '../http/is-https.ts'
 
 export type AddressConfig = Pick<Config, 'publicUrl' | 'port' | 'dashboard' | 'trustedProxies'>
 
-/** Returns the dashboard's origin. PUBLIC_URL applies only if the dashboard shares the proxy's port. */
-export function dashboardOriginOf(request: Request, { publicUrl, dashboard, trustedProxies }: AddressConfig): string {
-  if (publicUrl !== null && dashboard === 'on') return new URL(publicUrl).origin
-  return `${isHttps(request, trustedProxies) ? 'https' : 'http'}://${request.headers.get('host') ?? 'localhost'}`
+/** Returns the dashboard's public origin; null if it is unknown. PUBLIC_URL applies only if the dashboard shares the proxy's port. */
+export function publicDashboardOriginOf({
+  publicUrl,
+  dashboard,
+}: Pick<Config, 'publicUrl' | 'dashboard'>): string | null {
+  return publicUrl !== null && dashboard === 'on' ? new URL(publicUrl).origin : null
+}
+
+/** Returns the dashboard's origin. */
+export function dashboardOriginOf(request: Request, config: AddressConfig): string {
+  const origin = publicDashboardOriginOf(config)
+  if (origin !== null) return origin
+  return `${isHttps(request, config.trustedProxies) ? 'https' : 'http'}://${request.headers.get('host') ?? 'localhost'}`
 }
 
 /** Returns the base URL for clients. It ends in /v1. */

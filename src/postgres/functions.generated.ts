@@ -10,8 +10,8 @@ export const SQL_FUNCTIONS = {
   add_prompt_vectors: { takes: { entry_ids: 'bigint[]', project_ids: 'bigint[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', space_ids: 'integer[]', vectors: 'text[]' }, gives: 'void' },
   /** Adds a user without a permission check, which callers must make; see create_user(). */
   add_user: { takes: { email: 'text', user_role: 'text', password_hash: 'text=' }, gives: 'bigint' },
-  /** Adds a webhook for a project's events: of these kinds, or of all kinds if none is given. sealed: the signing secret, encrypted by the proxy. Requires an owner. */
-  add_webhook: { takes: { project: 'text', url: 'text', kinds: 'text[]', sealed: 'bytea' }, gives: 'bigint' },
+  /** Adds a webhook for a project's events: of these kinds, or of all kinds if none is given. sealed: the signing secret, encrypted by the proxy. format: standard or slack. Requires an owner. */
+  add_webhook: { takes: { project: 'text', url: 'text', kinds: 'text[]', sealed: 'bytea', format: 'text=' }, gives: 'bigint' },
   /** Validates a batch of distinct keys (hex SHA-256) and reserves up to that many requests for each against its month. requested 0: only validates. verdict: active, expired, disabled, unknown; account: in JSON; granted < requested: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants. A locked counter fails the batch within lock_wait_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and no request may be admitted before this is on disk; with commits_on_disk, its commit waits for that. Null: in_slot, this_batch (they are not remembered), key_version (the key is unknown), account (it is unknown, or the caller knows this version of it). */
   admit: { takes: { key_hashes: 'text[]', requested: 'integer[]', in_slot: 'uuid?', this_batch: 'bigint?', known_versions: 'text[]', commits_on_disk: 'boolean', lock_wait_ms: 'integer' }, gives: { ordinal: 'integer', verdict: 'text', granted: 'integer', month: 'date', key_version: 'text?', account: 'text?', near_end: 'boolean' } },
   /** Returns all advisory locks that the proxy uses. number is the only or the first of the two numbers in pg_locks. All locks end with their transaction. */
@@ -59,7 +59,7 @@ export const SQL_FUNCTIONS = {
   /** Claims the ids of objects that the provider has created for a request, such as a response and its items, for the request's project, for longer than providers store them: 30 days, and conversations without end. An id that another project has claimed stays that project's: a response may repeat an id that its request named. */
   claim_created_ids: { takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: 'void' },
   /** Claims the next due delivery of up to that many webhooks; no other process gets deliveries of these webhooks for a minute, or until record_delivery_result(). */
-  claim_deliveries: { takes: { max_rows: 'integer' }, gives: { id: 'bigint', webhook_id: 'bigint', project_id: 'bigint', url: 'text', sealed: 'bytea', event_id: 'text', kind: 'text', at: 'timestamptz', payload: 'text' } },
+  claim_deliveries: { takes: { max_rows: 'integer' }, gives: { id: 'bigint', webhook_id: 'bigint', project_id: 'bigint', project: 'text', url: 'text', format: 'standard|slack', sealed: 'bytea', event_id: 'text', kind: 'text', at: 'timestamptz', payload: 'text' } },
   /** Records the change of this transaction under the idempotency key of its request {caller, key_hash, request_hash, attempt}. Raises PX001 if another request of the last day has made a change under that key. */
   claim_idempotency_key: { takes: { request: 'json' }, gives: 'void' },
   /** Claims up to that many queued pairs for two minutes, with the data for calling the judge: settle_judgement() ends a claim, requeue_judgements() returns the pair to the queue. Pairs whose project has turned the judge off, or without an entry, are removed. */
@@ -234,6 +234,8 @@ export const SQL_FUNCTIONS = {
   has_other_keys: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint' }, gives: 'boolean' },
   /** Whether another project has a key that can spend. */
   has_other_projects: { reads: true, takes: { of_project: 'bigint' }, gives: 'boolean' },
+  /** The scheme and host of a webhook's URL, without its path, which may be a secret. */
+  hide_url_path: { reads: true, takes: { url: 'text' }, gives: 'text' },
   /** Identifies this database among all that may share a Redis with it: the same after a restart or a failover, another for a restored dump or a clone. */
   installation_id: { reads: true, takes: {}, gives: 'uuid' },
   /** Deletes the cached responses of a project that match every given filter, and returns how many; dry_run only counts. of_key, of_user (in the form of name_end_user()): those that a request of that key or end user created, and without other filters than an age, their vectors, too. of_version: name@version, or a name: its vectors, too, and without another filter the order of its versions is forgotten. Without any filter it is purge_cache(). Requires a member of the project. */

@@ -98,7 +98,7 @@ export const WEBHOOK_EVENT_TYPES = [
   {"kind":"api_key.created","happens":"an API key is created","payload":["key_id","name","type","prefix","expires_at"]},
   {"kind":"api_key.deactivated","happens":"an API key is deactivated","payload":["key_id","name","prefix"]},
   {"kind":"api_key.expiring","happens":"an API key expires in a week, or in a tenth of its lifetime if that is shorter","payload":["key_id","name","prefix","expires_at"]},
-  {"kind":"budget.threshold","happens":"a [budget](budgets.md) reaches 80% or 100% (once per period), or a spend alert reaches its amount (once per month)","payload":["percent","unit","used","limit","per","budget_id","spend_alert_id","notification_channel"]},
+  {"kind":"budget.threshold","happens":"a [budget](budgets.md) reaches 80% or 100% (once per period), or a spend alert reaches its amount (once per month)","payload":["percent","unit","used","limit","per","scope","budget_id","spend_alert_id","notification_channel"]},
   {"kind":"cache.wrong_hit","happens":"a semantic hit is marked as wrong","payload":["request_id","reason","similarity"]},
   {"kind":"circuit.opened","happens":"the circuit breaker of a failing provider opens, at most once in ten minutes","payload":["provider","wait_ms"]},
   {"kind":"quota.threshold","happens":"the monthly quota reaches 80% or 100%","payload":["percent","requests","limit","key_type","month"]},

@@ -1,5 +1,6 @@
 /** Background maintenance: deletes expired and excess entries, manages partitions, and delivers events. */
 
+import { publicDashboardOriginOf } from '../admin/addresses.ts'
 import { startWebhookDeliveries } from '../admin/webhooks/deliver-webhooks.ts'
 import { purgeOldVersions } from '../cache/cache-versions.ts'
 import type { Config } from '../config/config.ts'
@@ -69,6 +70,7 @@ export async function startMaintenance({
     database,
     vault: createVault(() => readEncryptionKeys(config)),
     allowsPrivateNetworks: config.allowsPrivateWebhooks,
+    dashboardOrigin: publicDashboardOriginOf(config),
     log,
     pollIntervalMs: maintenanceEveryMs,
     retryAfterMs: maintenanceEveryMs,

@@ -260,6 +260,7 @@ describeBackends('budgets', backend => {
     }
     const event = {
       spend_alert_id: `spend_alert_${id}`,
+      scope: 'project',
       percent: 100,
       unit: 'usd',
       per: 'month',
@@ -287,9 +288,10 @@ describeBackends('budgets', backend => {
         'in total for this organization',
       )
       await impatient.settle()
-      const events = await proxy.query(`select p.name from events e join projects p on p.id = e.project_id
+      const events =
+        await proxy.query(`select p.name, e.payload->>'scope' as scope from events e join projects p on p.id = e.project_id
         where e.kind = 'budget.threshold' and e.payload ? 'spend_alert_id' and p.name in ('${project}', '${other}')`)
-      expect(events).toEqual([{ name: other }])
+      expect(events).toEqual([{ name: other, scope: 'organization' }])
       await expect(proxy.query(`select set_budget(null, 'usd', 1, 'day', of_model => 'x')`)).rejects.toThrow(
         /cannot have a key, model or tag/,
       )

@@ -23,7 +23,16 @@ as $$
     passed as (
         select
             b.project_id,
-            t.told || jsonb_build_object('percent', t.percent, 'unit', b.unit, 'used', c.spent, 'limit', t.amount, 'per', b.per) as told,
+            t.told || jsonb_build_object(
+                'percent', t.percent, 'unit', b.unit, 'used', c.spent, 'limit', t.amount, 'per', b.per,
+                'scope', case
+                    when b.project_id is null then 'organization'
+                    when b.key_id is not null then 'api_key'
+                    when b.model is not null then 'model'
+                    when b.tag is not null then 'tag'
+                    else 'project'
+                end
+            ) as told,
             concat_ws(':', t.name, extract(epoch from c.begins)::bigint) as once
         from thresholds t
         join budgets b on b.id = t.id

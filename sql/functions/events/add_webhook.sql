@@ -1,4 +1,4 @@
-create or replace function add_webhook(project text, url text, kinds text[], sealed bytea) returns bigint
+create or replace function add_webhook(project text, url text, kinds text[], sealed bytea, format text default 'standard') returns bigint
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -23,12 +23,15 @@ begin
         raise exception 'project % has % webhooks already', quote_for_message(project), most
             using errcode = 'object_not_in_prerequisite_state';
     end if;
-    insert into webhooks (project_id, url, kinds, sealed)
-    values (owner_id, url, kinds, sealed)
+    insert into webhooks (project_id, url, kinds, sealed, format)
+    values (owner_id, url, kinds, sealed, format)
     returning id into added;
-    perform audit('webhook.created', owner_id, 'webhook_' || added, jsonb_build_object('url', url, 'kinds', kinds));
+    perform audit(
+        'webhook.created', owner_id, 'webhook_' || added,
+        jsonb_build_object('url', case format when 'slack' then hide_url_path(url) else url end, 'kinds', kinds, 'format', format)
+    );
     return added;
 end;
 $$;
 
-comment on function add_webhook(text, text, text[], bytea) is 'Adds a webhook for a project''s events: of these kinds, or of all kinds if none is given. sealed: the signing secret, encrypted by the proxy. Requires an owner.';
+comment on function add_webhook(text, text, text[], bytea, text) is 'Adds a webhook for a project''s events: of these kinds, or of all kinds if none is given. sealed: the signing secret, encrypted by the proxy. format: standard or slack. Requires an owner.';

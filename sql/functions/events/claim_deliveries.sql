@@ -3,7 +3,9 @@ returns table (
     id bigint,
     webhook_id bigint,
     project_id bigint,
+    project text,
     url text,
+    format webhook_format,
     sealed bytea,
     event_id text,
     kind text,
@@ -45,9 +47,10 @@ as $$
         where d.id = f.delivery_id
         returning d.id, d.webhook_id, d.event_id
     )
-    select b.id, w.id, w.project_id, w.url, w.sealed, e.id::text, e.kind, e.raised_at, e.payload::text
+    select b.id, w.id, w.project_id, p.name, w.url, w.format, w.sealed, e.id::text, e.kind, e.raised_at, e.payload::text
     from begun b
     join webhooks w on w.id = b.webhook_id
+    join projects p on p.id = w.project_id
     join events e on e.id = b.event_id;
 $$;
 

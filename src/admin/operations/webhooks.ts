@@ -17,12 +17,13 @@ import { validateWebhookUrl, WebhookUnreachable } from '../webhooks/post-webhook
 const SECRET_BYTES = 32
 /** The pattern of URLs in the description. `validateWebhookUrl` checks more. */
 const URL_FORM = '^[Hh][Tt][Tt][Pp][Ss]?:'
+const FORMATS = ['standard', 'slack']
 const KINDS = WEBHOOK_EVENT_TYPES.map(({ kind }) => kind)
 
 const webhook = defineObject('Webhook', 'project.webhook', 'project_webhooks', 'webhook', notFoundInProject('webhook'))
 /** The webhook with its secret, which is shown only once. */
 const addedWebhook = t.Object(
-  { ...t.Pick(webhook.schema, ['object', 'id', 'url', 'events']).properties, secret: t.String() },
+  { ...t.Pick(webhook.schema, ['object', 'id', 'url', 'events', 'format']).properties, secret: t.String() },
   { $id: 'AddedWebhook' },
 )
 const delivery = defineObject(
@@ -71,15 +72,18 @@ export const WEBHOOK_OPERATIONS = [
     body: {
       url: constrainedText({ pattern: URL_FORM, form: 'a URL that begins with https:// or http://' }),
       events: t.Optional(t.Array(constrainedText({ enum: KINDS }), { maxItems: 32 })),
+      format: t.Optional(constrainedText({ enum: FORMATS })),
     },
-    async serve({ caller, options, ids: { project_id: projectId }, body: { url: given, events = [] } }) {
+    async serve({ caller, options, ids: { project_id: projectId }, body }) {
+      const { url: given, events = [], format = 'standard' } = body
       const url = parseAddress(given, options.allowsPrivateWebhooks)
       await requireProject(caller.actor, projectId)
       const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
       const bytes = await options.vault.seal(secret, { projectId, provider: SECRET_SEAL_LABEL })
       const sealed = `\\x${Buffer.from(bytes).toString('hex')}`
-      const id = await callAsActor(caller.actor, 'add_webhook', { project: projectId, url, kinds: events, sealed })
-      return { object: webhook.kind, id: formatId('webhook', id), url, events, secret }
+      const added = { project: projectId, url, kinds: events, sealed, format }
+      const id = await callAsActor(caller.actor, 'add_webhook', added)
+      return { object: webhook.kind, id: formatId('webhook', id), url, events, format, secret }
     },
   }),
   defineRead(webhooks, 'Read a webhook'),

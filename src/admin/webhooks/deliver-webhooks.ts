@@ -1,6 +1,6 @@
 /**
- * Delivers events to webhooks as the Standard Webhooks specification defines (https://www.standardwebhooks.com). Any process may claim any
- * delivery. A webhook gets one delivery at a time, so that a slow one delays only itself.
+ * Delivers events to webhooks as the Standard Webhooks specification defines (https://www.standardwebhooks.com), or with the body that Slack
+ * reads. Any process may claim any delivery. A webhook gets one delivery at a time, so that a slow one delays only itself.
  */
 import { ProxyError } from '../../errors/errors.ts'
 import { DeadlineTimer } from '../../event-loop/deadline-timer.ts'
@@ -11,6 +11,7 @@ import type { Vault } from '../../providers/keys/vault.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { postWebhook, WebhookUnreachable } from './post-webhook.ts'
+import { writeSlackMessage } from './slack-message.ts'
 
 const MAX_CONCURRENT_DELIVERIES = 16
 const POLL_EVERY_MS = 2_000
@@ -31,6 +32,8 @@ export interface WebhookDeliveryOptions {
   database: Database
   vault: Pick<Vault, 'open'>
   allowsPrivateNetworks: boolean
+  /** The dashboard's public origin, to which messages link; null if it is unknown. */
+  dashboardOrigin: string | null
   log: Log
   /** The interval at which deliveries are claimed. */
   pollIntervalMs?: number | undefined
@@ -95,7 +98,7 @@ async function deliver(delivery: Delivery, options: WebhookDeliveryOptions, stop
 
 async function attempt(
   delivery: Delivery,
-  { vault, allowsPrivateNetworks }: WebhookDeliveryOptions,
+  { vault, allowsPrivateNetworks, dashboardOrigin }: WebhookDeliveryOptions,
   signal: AbortSignal,
 ): Promise<{ response_status: number | null; failure: string | null }> {
   const { url, project_id: projectId, sealed } = delivery
@@ -103,7 +106,7 @@ async function attempt(
     const secret = await vault.open(sealed, { projectId, provider: SECRET_SEAL_LABEL })
     const status = await postWebhook({
       url,
-      ...(await writeMessage(delivery, secret)),
+      ...(await writeMessage(delivery, secret, dashboardOrigin)),
       allowsPrivateNetworks,
       signal,
     })
@@ -115,8 +118,12 @@ async function attempt(
 }
 
 /** Writes the message of an attempt. All attempts have the same body and id; each has its own timestamp and signature. */
-async function writeMessage({ event_id, kind, at, payload }: Delivery, secret: string) {
+async function writeMessage(delivery: Delivery, secret: string, dashboardOrigin: string | null) {
+  const { event_id, format, kind, at, payload } = delivery
   const id = `msg_${event_id.replaceAll('-', '')}`
-  const body = `{"type":"${kind}","timestamp":"${at.toISOString()}","data":${payload}}`
+  const body =
+    format === 'slack'
+      ? writeSlackMessage(delivery, dashboardOrigin)
+      : `{"type":"${kind}","timestamp":"${at.toISOString()}","data":${payload}}`
   return { headers: await createSigner(secret)(id, Buffer.from(body)), body }
 }

@@ -308,8 +308,9 @@ export const SQL_VIEWS = {
     hidden: { _id: 'bigint', _project_id: 'bigint', _url: 'text' },
     columns: {
       id: t.String({ description: 'Its id: what it is, an underscore, and a number.' }),
-      url: t.String({ description: 'The address to which events are posted.' }),
+      url: t.String({ description: 'The address to which events are posted. With the format slack, only owners see its path.' }),
       events: t.Array(t.String(), { description: 'Empty: all.' }),
+      format: stringUnion('standard', 'slack'),
       created_at: t.Integer({ description: 'When it was made. Unix seconds.' }),
       disabled_at: nullable(t.Integer({ description: 'When a 410 response disabled it. Null: it is active. Unix seconds.' })),
       pending: t.Integer({ minimum: 0, description: 'The number of pending deliveries.' }),

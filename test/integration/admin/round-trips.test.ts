@@ -77,7 +77,7 @@ const RESOURCES: Resource[] = [
   {
     path: `${P}/webhooks`,
     item: '/{webhook_id}',
-    made: { url: 'https://hooks.example.org/a', events: ['webhook.test'] },
+    made: { url: 'https://hooks.example.org/a', events: ['webhook.test'], format: 'slack' },
     by: ['id'],
   },
   {

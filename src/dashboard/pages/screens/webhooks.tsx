@@ -12,6 +12,11 @@ type Webhook = ViewRow<'project_webhooks'>
 type Delivery = ViewRow<'project_deliveries'>
 
 const STATE_LOOKS = { pending: 'warn', delivered: 'good', failed: 'bad' } as const
+const FORMATS = [
+  ['standard', 'Standard Webhooks'],
+  ['slack', 'Slack'],
+] as const
+const FORMAT_TITLES = new Map<string, string>(FORMATS)
 const REFRESH_MS = 5_000
 
 export default function Webhooks() {
@@ -29,10 +34,14 @@ export default function Webhooks() {
       refreshMs={REFRESH_MS}
       refreshes={refreshes}
       label="Webhooks"
-      empty={{ title: 'No webhooks yet', help: 'Any service that supports Standard Webhooks can receive events.' }}
+      empty={{
+        title: 'No webhooks yet',
+        help: 'Slack, Mattermost, and any service that supports Standard Webhooks can receive events.',
+      }}
       nameOf={({ url }) => url}
       columns={[
         { title: 'URL', cell: ({ url }) => url },
+        { title: 'Format', cell: ({ format }) => FORMAT_TITLES.get(format) ?? format },
         { title: 'Events', cell: ({ events }) => (events.length === 0 ? 'All' : events.join(', ')) },
         {
           title: 'Status',
@@ -105,6 +114,12 @@ const ADD: Action<null> = {
   confirmation: () => ({
     fields: [
       {
+        name: 'format',
+        label: 'Format',
+        choices: FORMATS,
+        hint: 'Slack also suits Mattermost, and Discord with /slack after its URL.',
+      },
+      {
         name: 'url',
         label: 'URL',
         type: 'url',
@@ -114,12 +129,16 @@ const ADD: Action<null> = {
       },
     ],
   }),
-  showOnce: ({ secret }: { secret: string }) => ({
-    title: 'Signing secret',
-    notice: 'Copy this secret now. The receiver needs it to verify signatures. It is shown only once.',
-    value: secret,
-    copy: 'Copy secret',
-  }),
+  // Slack does not verify signatures.
+  showOnce: ({ secret, format }: { secret: string; format: Webhook['format'] }) =>
+    format === 'slack'
+      ? null
+      : {
+          title: 'Signing secret',
+          notice: 'Copy this secret now. The receiver needs it to verify signatures. It is shown only once.',
+          value: secret,
+          copy: 'Copy secret',
+        },
 }
 
 const DELETE: Action<Webhook> = {
