@@ -1,6 +1,7 @@
 /** The figures of the overview. Each number of requests links to the requests that it counts. */
+import { lazy, Suspense } from 'react'
 import { StackedBars } from '../components/chart.tsx'
-import { Card, EmptyState, StatTile } from '../components/elements.tsx'
+import { Card, EmptyState, Loading, StatTile } from '../components/elements.tsx'
 import { SegmentedControl } from '../components/segmented-control.tsx'
 import { Table } from '../components/table.tsx'
 import type { Filters } from '../filters.ts'
@@ -9,10 +10,12 @@ import { useAllKeys } from '../session.ts'
 import { formatBucket, formatTick, type TimeRange } from '../time-range.ts'
 import type { UsageCounts, Overview as UsageOverview } from '../types.ts'
 import { MoneyFigures } from './money-figures.tsx'
-import { PaidAgainCard } from './paid-again.tsx'
 import { narrowSelection, RequestCountLink, type RequestSelection, selectRequestsOfKey } from './request-count-link.tsx'
 import { CACHE_RESULT_TITLES } from './result-badge.tsx'
 import { MEASURES, type Measure, UsageShares } from './usage-shares.tsx'
+
+/** Loaded apart, because the card has a query of its own and is below the chart. */
+const PaidAgainCard = lazy(async () => ({ default: (await import('./paid-again.tsx')).PaidAgainCard }))
 
 interface OverviewStatsProps {
   overview: UsageOverview
@@ -81,7 +84,9 @@ export function OverviewStats({ overview, span, rows, withTests, measure, change
         />
       </dl>
       <Chart overview={overview} span={span} measure={measure} onChange={value => change({ measure: value })} />
-      <PaidAgainCard rows={rows} span={span} />
+      <Suspense fallback={<Loading />}>
+        <PaidAgainCard rows={rows} span={span} />
+      </Suspense>
       <div className="grid gap-5 lg:grid-cols-2">
         <Card title="By model">
           <UsageShares
