@@ -2,7 +2,8 @@
 --
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v email=ada@example.org -v name=deploys -f scripts/create-admin-key.sql
 --
--- Optional: -v expires=2027-01-01, the time at which the key expires (UTC by default).
+-- Optional:
+--   -v expires=2027-01-01, the time at which the key expires (UTC by default)--   -v permissions=read_only, a key for GET requests only
 \ir begin.sql
 
 \if :{?email}
@@ -18,5 +19,9 @@ do $$ begin raise exception 'name is missing: give -v name=deploys'; end $$;
 \else
 \set expires ''
 \endif
+\if :{?permissions}
+\else
+\set permissions all
+\endif
 
-select key from :"schema".issue_admin_key(:'email', :'name', :"schema".parse_expiry(:'expires'));
+select key from :"schema".issue_admin_key(:'email', :'name', :"schema".parse_expiry(:'expires'), :'permissions');

@@ -5,6 +5,7 @@ select
     'admin_key_' || k.id as id,
     k.name,
     k.prefix || '…' as redacted_value,
+    k.permissions::admin_key_permissions as permissions,
     to_unix_seconds(k.created_at) as created_at,
     to_unix_seconds(k.expires_at) as expires_at,
     to_unix_seconds(k.last_used_at) as last_used_at,

@@ -169,6 +169,7 @@ comment on column rejection_count.api_key_redacted_value is 'Null: no known key,
 comment on column rejection_count.requests is 'All of them.';
 comment on column rejection_count.recorded_requests is 'The number of them in the list of requests. Each process records at most 30 a minute for each key.';
 create domain user_role as text check (value in ('owner', 'reader'));
+create domain admin_key_permissions as text check (value in ('all', 'read_only'));
 create domain invite_status as text check (value in ('pending', 'accepted', 'expired'));
 create type invite_project as (id text, role project_role);
 create type admin_api_key_owner as (type text, object text, id text, name text, created_at unix_seconds, role user_role);

@@ -112,6 +112,8 @@ create table admin_keys (
     prefix text not null,
     name text not null
         check (name ~ '^[^[:cntrl:]]{1,100}$'),
+    permissions text not null default 'all'
+        check (permissions in ('all', 'read_only')),
     created_at timestamptz not null default now(),
     expires_at timestamptz,
     last_used_at timestamptz
@@ -125,6 +127,7 @@ comment on column admin_keys.user_id is 'The user on whose behalf the key acts.'
 comment on column admin_keys.key_hash is 'SHA-256 of the whole key.';
 comment on column admin_keys.prefix is 'The first characters of the key: lgw_admin_ and eight more.';
 comment on column admin_keys.name is 'The purpose of the key.';
+comment on column admin_keys.permissions is 'all: everything that its user may do. read_only: GET requests only.';
 comment on column admin_keys.created_at is 'When the key was issued.';
 comment on column admin_keys.expires_at is 'When the key expires; null: never. Ahead of created_at.';
 comment on column admin_keys.last_used_at is 'Last request with this key, accurate to about a minute.';

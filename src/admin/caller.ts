@@ -24,10 +24,10 @@ export interface CallerOptions {
 const ADMIN_KEY = /^lgw_admin_[0-9A-Za-z]{32}$/
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Authenticates a request. Throws a 401 if the caller is unknown, and a 403 if another site caused the request. */
+/** Authenticates a request. Throws a 401 if the caller is unknown, and a 403 if a read-only key or another site sent a change. */
 export async function readCaller(options: CallerOptions, request: Request, address: string): Promise<Caller> {
   const authorization = request.headers.get('authorization')
-  if (authorization !== null) return readKeyHolder(options, authorization, address)
+  if (authorization !== null) return readKeyHolder(options, request, authorization, address)
   const token = readSessionToken(request)
   const session = token === null ? null : await findSession(options, token, address)
   if (token === null || session === null) throw createError('missingAdminKey')
@@ -48,6 +48,7 @@ function findSession({ database, credentialAttempts }: CallerOptions, token: str
 
 async function readKeyHolder(
   { database, credentialAttempts }: CallerOptions,
+  request: Request,
   authorization: string,
   address: string,
 ): Promise<Caller> {
@@ -58,6 +59,7 @@ async function readKeyHolder(
       )
     : null
   if (holder === null) throw createError('invalidAdminKey')
+  if (holder.permissions === 'read_only' && !SAFE_METHODS.has(request.method)) throw createError('readOnlyAdminKey')
   return {
     actor: { database, name: holder.email, userId: holder.user_id, adminKeyId: holder.admin_key_id, address },
     email: holder.email,

@@ -69,6 +69,12 @@ export const ADMIN_ERRORS = {
     description: 'The caller’s role does not permit the request.',
     message: '{problem}',
   },
+  readOnlyAdminKey: {
+    status: 403,
+    code: 'permission_denied',
+    description: 'The request would make a change, and its admin key is read-only.',
+    message: 'This admin key is read-only: it can send GET requests only. Use an admin key with all permissions.',
+  },
   invalidCsrfToken: {
     status: 403,
     code: 'forbidden_origin',

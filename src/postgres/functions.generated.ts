@@ -18,7 +18,7 @@ export const SQL_FUNCTIONS = {
   advisory_locks: { reads: true, takes: {}, gives: { name: 'text', number: 'integer', guards: 'text' } },
   /** Archives a project permanently: its keys are deactivated, and no new one is issued; its records stay. Requires an owner of it. Idempotent. */
   archive_project: { takes: { project: 'text' }, gives: 'void' },
-  /** Records an action of the current actor in the audit log. The settings proxy_caller.actor, user_id, admin_key_id and address identify the actor; without them it is the database user. */
+  /** Records an action of the current actor in the audit log. The settings proxy_caller.actor, user_id, admin_key_id and address identify the actor; without them it is the database user. Raises as reject_read_only_key() does, except for an export. */
   audit: { takes: { action: 'text', of_project: 'bigint', target: 'text', details: 'jsonb=' }, gives: 'void' },
   /** Compares the spent and reserved amounts of budgets with records and reservations. Null: of_project (all, and the organization). */
   audit_budgets: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
@@ -34,8 +34,8 @@ export const SQL_FUNCTIONS = {
   audit_sums: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
   /** Finds overdue maintenance. Null: of_project (all). */
   audit_upkeep: { reads: true, takes: { of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
-  /** The administrator for whom an admin API key (hex SHA-256) acts; no row when the key is unknown or has expired. */
-  authenticate_admin_key: { takes: { hash: 'text' }, gives: { admin_key_id: 'bigint', user_id: 'bigint', email: 'text', role: 'owner|reader' } },
+  /** The administrator for whom an admin API key (hex SHA-256) acts, and its permissions; no row when the key is unknown or has expired. */
+  authenticate_admin_key: { takes: { hash: 'text' }, gives: { admin_key_id: 'bigint', user_id: 'bigint', email: 'text', role: 'owner|reader', permissions: 'all|read_only' } },
   /** The user of a session cookie (hex SHA-256); no row when it is unknown, has expired, or was not used for seven days. */
   authenticate_session: { takes: { token_hash: 'text' }, gives: { session_id: 'bigint', user_id: 'bigint', email: 'text', role: 'owner|reader' } },
   /** Raises when the current user lacks the role viewer, member or owner in a project: no_data_found for a user who is no member, else insufficient_privilege. Administrators and operators with psql pass. */
@@ -250,8 +250,8 @@ export const SQL_FUNCTIONS = {
   is_deploying: { takes: {}, gives: 'boolean' },
   /** Whether a version that is named for the first time is older than the newest: by the numbers between their dots, if both consist of such numbers; else the one that is named later is newer. */
   is_older_version: { reads: true, takes: { version: 'text', newest: 'text' }, gives: 'boolean' },
-  /** Creates and returns an admin API key that acts for an administrator. It is not shown again. Requires an administrator. */
-  issue_admin_key: { takes: { of_email: 'text', key_name: 'text', expires: 'timestamptz=' }, gives: { id: 'bigint', key: 'text' } },
+  /** Creates and returns an admin API key that acts for an administrator, with permissions all or read_only. It is not shown again. Requires an administrator. */
+  issue_admin_key: { takes: { of_email: 'text', key_name: 'text', expires: 'timestamptz=', with_permissions: 'text=' }, gives: { id: 'bigint', key: 'text' } },
   /** Creates and returns a key (type project or test). It is not shown again. Raises on an unknown project or type, and on a name that an active key of the project has. */
   issue_key: { takes: { project: 'text', key_type: 'text', key_name: 'text', expires: 'timestamptz=' }, gives: 'text' },
   /** A key of one session of the current user, by the hex SHA-256 of its cookie: it is valid for an hour, not listed, and ends with the session. Raises as issue_key() does, and no_data_found for a session that has ended. */
@@ -378,6 +378,8 @@ export const SQL_FUNCTIONS = {
   refund_requests: { takes: { project_ids: 'bigint[]', key_types: 'text[]', months: 'date[]', counts: 'integer[]', batch: 'uuid' }, gives: 'void' },
   /** Returns the id of the space of an embedding model with a number of dimensions. Creates it at first use. */
   register_embedding_space: { takes: { model: 'text', dimensions: 'integer' }, gives: 'integer' },
+  /** Raises insufficient_privilege when the current user acts through a read-only admin key. */
+  reject_read_only_key: { reads: true, takes: {}, gives: 'void' },
   /** The remaining amounts of that many budgets in US dollars, of all projects (the organization's have no name), those with the smallest remaining share first. */
   remaining_budgets: { reads: true, takes: { max_rows: 'integer' }, gives: { project: 'text', budget: 'text', per: 'text', remaining_usd: 'double precision' } },
   /** Removes a budget of a project, or for null of the organization, from the next request on. Raises when there is none of that id. */

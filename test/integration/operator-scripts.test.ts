@@ -737,6 +737,14 @@ describe.skipIf(!psqlPath)(title, () => {
         queriesOf(backend.database),
       )
       expect(holders).toEqual([{ email: email.toLowerCase(), role: 'owner' }])
+      await succeed('create-admin-key', { email, name: 'reports', permissions: 'read_only' })
+      const { rows: keys } = await sql`select name, permissions from admin_keys order by id`.execute(
+        queriesOf(backend.database),
+      )
+      expect(keys).toEqual([
+        { name: 'deploys', permissions: 'all' },
+        { name: 'reports', permissions: 'read_only' },
+      ])
       const { rows: audited } = await sql`select distinct actor, actor_kind from audit_log
         where target = ${'admin_key_1'}`.execute(queriesOf(backend.database))
       expect(audited).toEqual([{ actor: 'postgres', actor_kind: 'operator' }])

@@ -3,6 +3,8 @@ language sql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
+    -- Every change is audited, so this guards every change. An export only reads.
+    select reject_read_only_key() where action <> 'end_user.exported';
     insert into audit_log (actor, actor_kind, user_id, admin_key_id, address, project_id, action, target, details)
     select
         coalesce(nullif(current_setting('proxy_caller.actor', true), ''), session_user),
@@ -20,4 +22,4 @@ as $$
         jsonb_strip_nulls(details);
 $$;
 
-comment on function audit(text, bigint, text, jsonb) is 'Records an action of the current actor in the audit log. The settings proxy_caller.actor, user_id, admin_key_id and address identify the actor; without them it is the database user.';
+comment on function audit(text, bigint, text, jsonb) is 'Records an action of the current actor in the audit log. The settings proxy_caller.actor, user_id, admin_key_id and address identify the actor; without them it is the database user. Raises as reject_read_only_key() does, except for an export.';

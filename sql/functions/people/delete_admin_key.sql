@@ -7,6 +7,8 @@ declare
     gone text;
 begin
     perform require_administrator();
+    -- audit() could no longer recognize a read-only key that deleted itself.
+    perform reject_read_only_key();
     delete from admin_keys k where k.id = key_id returning k.name into gone;
     if gone is null then
         raise exception 'admin key admin_key_% does not exist', key_id using errcode = 'no_data_found';

@@ -1,4 +1,10 @@
-create or replace function issue_admin_key(of_email text, key_name text, expires timestamptz default null) returns table (
+create or replace function issue_admin_key(
+    of_email text,
+    key_name text,
+    expires timestamptz default null,
+    with_permissions text default 'all'
+)
+returns table (
     id bigint,
     key text
 )
@@ -20,17 +26,24 @@ begin
         raise exception 'expiry % is in the past', to_char(expires at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
             using errcode = 'invalid_parameter_value';
     end if;
-    insert into admin_keys as k (user_id, key_hash, prefix, name, expires_at)
-    select u.id, sha256(convert_to(secret, 'UTF8')), left(secret, 18), key_name, expires
+    if with_permissions is null or with_permissions not in ('all', 'read_only') then
+        raise exception 'permissions % are not valid: use all or read_only', quote_for_message(with_permissions)
+            using errcode = 'invalid_parameter_value';
+    end if;
+    insert into admin_keys as k (user_id, key_hash, prefix, name, expires_at, permissions)
+    select u.id, sha256(convert_to(secret, 'UTF8')), left(secret, 18), key_name, expires, with_permissions
     from users u
     where u.email = lower(btrim(of_email)) and u.role = 'owner'
     returning k.id into issued;
     if issued is null then
         raise exception 'there is no administrator %', quote_for_message(of_email) using errcode = 'no_data_found';
     end if;
-    perform audit('admin_api_key.created', null, 'admin_key_' || issued, jsonb_build_object('name', key_name, 'expires_at', expires));
+    perform audit(
+        'admin_api_key.created', null, 'admin_key_' || issued,
+        jsonb_build_object('name', key_name, 'expires_at', expires, 'permissions', with_permissions)
+    );
     return query select issued, secret;
 end;
 $$;
 
-comment on function issue_admin_key(text, text, timestamptz) is 'Creates and returns an admin API key that acts for an administrator. It is not shown again. Requires an administrator.';
+comment on function issue_admin_key(text, text, timestamptz, text) is 'Creates and returns an admin API key that acts for an administrator, with permissions all or read_only. It is not shown again. Requires an administrator.';

@@ -30,15 +30,20 @@ export const ADMIN_KEY_OPERATIONS = [
     method: 'POST',
     path: keys.basePath,
     tag: 'Admin keys',
-    summary: 'Create an admin key with the rights of its creator',
+    summary: 'Create an admin key with the rights of its creator, or for GET requests only',
     response: issuedAdminKey,
-    body: { name: keyNameSchema, expires_in_seconds: t.Optional(lifetimeSchema) },
+    body: {
+      name: keyNameSchema,
+      expires_in_seconds: t.Optional(lifetimeSchema),
+      permissions: t.Optional(stringEnum('all', 'read_only')),
+    },
     async serve(asked) {
       const { actor, email } = asked.caller
       const asks = {
         of_email: email,
         key_name: asked.body.name,
         expires: computeKeyExpiry(asked.body.expires_in_seconds),
+        with_permissions: asked.body.permissions,
       }
       const [issued] = await callAsActor(actor, 'issue_admin_key', asks)
       return { ...(await findObject(keys, asked, issued?.id ?? 0)), value: issued?.key }

@@ -44,6 +44,7 @@ export const SQL_VIEWS = {
       id: t.String({ description: 'Its id: what it is, an underscore, and a number.' }),
       name: t.String({ description: 'The purpose of the key.' }),
       redacted_value: t.String({ description: 'As much of it as may be shown.' }),
+      permissions: stringUnion('all', 'read_only'),
       created_at: t.Integer({ description: 'When it was made. Unix seconds.' }),
       expires_at: nullable(t.Integer({ description: 'Null: never. Unix seconds.' })),
       last_used_at: nullable(t.Integer({ description: 'Null: never. Unix seconds.' })),

@@ -429,6 +429,44 @@ describeOnce('access rights', backend => {
     }
   }, 120_000)
 
+  test('a read-only admin key reads what its administrator reads, and every other method is a 403', async () => {
+    const [all, readOnly] = [
+      { authorization: `Bearer ${await issueAdminKey(proxy, 'root@example.org')}` },
+      { authorization: `Bearer ${await issueAdminKey(proxy, 'root@example.org', 'read_only')}` },
+    ]
+    const before = await snapshot()
+    const ofOneself = OF_ONESELF.map(route => route.split(' ') as [string, string])
+      .filter(([method, path]) => method === 'DELETE' || /logout|password/.test(path))
+      .map(([method, path]) => ({ method, path, body: {} }))
+    const routes = routesOf(world)
+    const changes = [...routes.filter(({ method }) => method !== 'GET'), ...ofOneself]
+    expect(changes.length).toBeGreaterThan(50)
+    for (const { method, path, body } of changes) {
+      const answer = await send(proxy, method, path, {
+        body: body ?? (method === 'POST' ? {} : undefined),
+        headers: readOnly,
+      })
+      const { code, message } = answer.json.error
+      expect([method, path, answer.status, code, message]).toEqual([
+        method,
+        path,
+        403,
+        'permission_denied',
+        expect.stringContaining('This admin key is read-only'),
+      ])
+    }
+    await proxy.query('update admin_keys set last_used_at = null')
+    expect(await snapshot()).toBe(before)
+    const reads = [...routes.filter(({ method }) => method === 'GET').map(({ path }) => path), ...LISTS]
+    for (const path of reads) {
+      const [expected, seen] = [
+        await send(proxy, 'GET', path, { headers: all }),
+        await send(proxy, 'GET', path, { headers: readOnly }),
+      ]
+      expect([path, seen.status]).toEqual([path, expected.status])
+    }
+  }, 120_000)
+
   test('lists contain what the caller may see, and nothing else', async () => {
     const stranger = await logIn(proxy, 'stranger@example.org')
     const viewer = await logIn(proxy, 'viewer@example.org')

@@ -13,8 +13,14 @@ export async function addUser(proxy: TestProxy, email: string, role: 'owner' | '
   return row?.id ?? 0
 }
 
-export async function issueAdminKey(proxy: TestProxy, email: string): Promise<string> {
-  const [row] = await proxy.query<{ key: string }>(`select key from issue_admin_key('${email}', 'tests')`)
+export async function issueAdminKey(
+  proxy: TestProxy,
+  email: string,
+  permissions: 'all' | 'read_only' = 'all',
+): Promise<string> {
+  const [row] = await proxy.query<{ key: string }>(
+    `select key from issue_admin_key('${email}', 'tests', null, '${permissions}')`,
+  )
   return row?.key ?? ''
 }
 

@@ -119,7 +119,7 @@ const RESOURCES: Resource[] = [
   {
     path: '/v1/organization/admin_api_keys',
     item: '/{key_id}',
-    made: { name: 'deploys', expires_in_seconds: 1_000 },
+    made: { name: 'deploys', expires_in_seconds: 1_000, permissions: 'read_only' },
     changed: { name: 'releases' },
     unread: ['expires_in_seconds'],
   },

@@ -76,6 +76,7 @@ function casesOf(project: string, key: string, user: string): Case[] {
   }
   const cases: Case[] = [
     ['admin_keys.name', `${all}/admin_api_keys`, UNPRINTABLE, name => ({ name })],
+    ['admin_keys.permissions', `${all}/admin_api_keys`, ['none', ''], permissions => ({ name: 'k', permissions })],
     ['api_keys.name', `${own}/api_keys`, UNPRINTABLE, name => ({ name })],
     ['api_keys.name', `${own}/service_accounts`, UNPRINTABLE, name => ({ name })],
     ['api_keys.type', `${own}/api_keys`, ['live', ''], type => ({ name: 'k', type })],

@@ -6,6 +6,8 @@ import type { ViewRow } from '../types.ts'
 
 type AdminKey = ViewRow<'admin_api_keys'>
 
+const PERMISSIONS: Record<AdminKey['permissions'], string> = { all: 'All', read_only: 'Read-only' }
+
 export function AdminKeys() {
   return (
     <Resource<AdminKey>
@@ -19,6 +21,7 @@ export function AdminKeys() {
       columns={[
         { title: 'Name', look: 'strong', cell: key => key.name },
         { title: 'Key', look: 'code', cell: key => key.redacted_value },
+        { title: 'Permissions', cell: key => PERMISSIONS[key.permissions] },
         { title: 'Owner', cell: key => key.owner.name },
         { title: 'Last used', look: 'line', cell: key => formatAgo(key.last_used_at) },
         { title: 'Expires', look: 'line', cell: key => formatDate(key.expires_at) },
@@ -34,7 +37,15 @@ const CREATE: Action<null> = {
   confirmation: () => ({
     action: 'Create key',
     fields: [
-      { name: 'name', label: 'Name', maxLength: 100, hint: 'The key has all your permissions and expires in 90 days.' },
+      { name: 'name', label: 'Name', maxLength: 100, hint: 'The key expires in 90 days.' },
+      {
+        name: 'permissions',
+        label: 'Permissions',
+        choices: [
+          ['all', 'All – everything that you may do'],
+          ['read_only', 'Read-only – sees what you see, changes nothing'],
+        ],
+      },
     ],
     toBody: read => ({ ...read, expires_in_seconds: 90 * 86_400 }),
   }),
