@@ -66,6 +66,7 @@ export async function makeEverything(proxy: TestProxy): Promise<Everything> {
       rate_limit_id: 'rl_project_key',
       entry_id: await newest('/v1/cache/entries'),
       request_id: await newest('/v1/requests'),
+      audit_log_id: (await send(proxy, 'GET', '/v1/organization/audit_logs?limit=1', headersOf())).json.data[0]?.id,
     }
   }
 
