@@ -82,10 +82,10 @@ describeFaults('operators', () => {
     const operations = Object.entries(described.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map(method => [method.toUpperCase(), path.replace(/\{\w+\}/g, 'x')] as const),
     )
-    const unknown = `${adminKey.slice(0, -1)}${adminKey.endsWith('a') ? 'b' : 'a'}`
-    const withUnknown = await Promise.all(operations.map(([method, path]) => send(method, path, unknown)))
+    // Unlike an unknown key, one that cannot be one is not looked up, and so not limited.
+    const withoutKey = await Promise.all(operations.map(([method, path]) => send(method, path, 'none')))
     // The other operations require a login.
-    const checking = operations.filter((_, i) => withUnknown[i] === 401)
+    const checking = operations.filter((_, i) => withoutKey[i] === 401)
     await postgres.stop()
     const results = await Promise.all(
       checking.map(async ([method, path]) => `${method} ${path}: ${await send(method, path)}`),
