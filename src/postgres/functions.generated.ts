@@ -414,6 +414,10 @@ export const SQL_FUNCTIONS = {
   require_cache_right: { reads: true, takes: { project: 'text', requested_action: 'text' }, gives: 'bigint' },
   /** Raises if the value is none of these words, and lists them, with the given names of the value: role, roles. */
   require_choice: { reads: true, takes: { given: 'text', words: 'text[]', what: 'text', plural: 'text' }, gives: 'void' },
+  /** Raises if the expiry is in the past. Null: expires (never). */
+  require_future: { reads: true, takes: { expires: 'timestamptz?' }, gives: 'void' },
+  /** Raises if the value cannot be the name of a key. */
+  require_key_name: { reads: true, takes: { given: 'text' }, gives: 'void' },
   /** Raises where a user is the last owner who can log in of a project (null: of any that is not archived), and locks its members, so that this stays so until the transaction ends. Where no owner can log in, one who is invited must be left. */
   require_other_owner: { takes: { of_user: 'bigint', of_project: 'bigint' }, gives: 'void' },
   /** Raises no_data_found, naming all plans, when there is no plan of that name. */

@@ -9,14 +9,8 @@ declare
     issued bigint;
 begin
     perform require_choice(key_type, array['project', 'test'], 'key type', 'types');
-    if key_name is null or key_name !~ '^[^[:cntrl:]]{1,100}$' then
-        raise exception 'key name % is not valid: 1 to 100 printable characters', quote_for_message(key_name)
-            using errcode = 'invalid_parameter_value';
-    end if;
-    if expires <= now() then
-        raise exception 'expiry % is in the past', to_char(expires at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-            using errcode = 'invalid_parameter_value';
-    end if;
+    perform require_key_name(key_name);
+    perform require_future(expires);
     -- A new key would reopen the archived project.
     if exists (select 1 from projects p where p.id = owner_id and p.archived_at is not null) then
         raise exception 'project % is archived', quote_for_message(project) using errcode = 'object_not_in_prerequisite_state';

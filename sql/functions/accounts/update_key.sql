@@ -13,14 +13,10 @@ begin
         raise exception 'API key key_% does not exist', of_key using errcode = 'no_data_found';
     end if;
     perform authorize(key.project_id, 'owner');
-    if changes ? 'name' and (named is null or named !~ '^[^[:cntrl:]]{1,100}$') then
-        raise exception 'key name % is not valid: 1 to 100 printable characters', quote_for_message(named)
-            using errcode = 'invalid_parameter_value';
+    if changes ? 'name' then
+        perform require_key_name(named);
     end if;
-    if expires <= now() then
-        raise exception 'expiry % is in the past', to_char(expires at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-            using errcode = 'invalid_parameter_value';
-    end if;
+    perform require_future(expires);
     if changes ?| array['name', 'expires_at'] then
         begin
             update api_keys k

@@ -18,14 +18,8 @@ declare
     issued bigint;
 begin
     perform require_administrator();
-    if key_name is null or key_name !~ '^[^[:cntrl:]]{1,100}$' then
-        raise exception 'key name % is not valid: 1 to 100 printable characters', quote_for_message(key_name)
-            using errcode = 'invalid_parameter_value';
-    end if;
-    if expires <= now() then
-        raise exception 'expiry % is in the past', to_char(expires at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-            using errcode = 'invalid_parameter_value';
-    end if;
+    perform require_key_name(key_name);
+    perform require_future(expires);
     if with_permissions is null or with_permissions not in ('all', 'read_only') then
         raise exception 'permissions % are not valid: use all or read_only', quote_for_message(with_permissions)
             using errcode = 'invalid_parameter_value';
