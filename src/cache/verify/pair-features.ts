@@ -88,15 +88,16 @@ const askedNames = named(
 function measureText({ questions: [ours, theirs] }: Pair, features: Features): void {
   features.set('sentences, difference', Math.abs(ours.sentencesBefore - theirs.sentencesBefore))
   features.set('sentences', Math.max(ours.sentencesBefore, theirs.sentencesBefore))
-  features.both('unknown words', ours.unknownShare, theirs.unknownShare)
+  features.both('unknown words', ours.parts.unknownShare, theirs.parts.unknownShare)
   features.set('numbers differ', ours.numbers !== theirs.numbers)
   features.set('has numbers', ours.numbers !== '' || theirs.numbers !== '')
   features.set('negation differs', ours.isNegated !== theirs.isNegated)
   features.set('identifiers differ', !haveEqualIdentifiers(ours, theirs))
-  features.set('asks for the same', ours.asked === theirs.asked)
-  features.both('asks for', ours.asked, theirs.asked)
-  for (const [at, { name }] of askedNames.entries()) features.set(name, (ours.asked === at) !== (theirs.asked === at))
-  const isYesNo = ({ asked }: Question) => asked >= FIRST_YES_NO_KIND
+  features.set('asks for the same', ours.parts.asked === theirs.parts.asked)
+  features.both('asks for', ours.parts.asked, theirs.parts.asked)
+  for (const [at, { name }] of askedNames.entries())
+    features.set(name, (ours.parts.asked === at) !== (theirs.parts.asked === at))
+  const isYesNo = ({ parts }: Question) => parts.asked >= FIRST_YES_NO_KIND
   features.set('one asks for yes or no', isYesNo(ours) !== isYesNo(theirs))
 }
 
@@ -115,12 +116,12 @@ function measureOrder({ questions: [ours, theirs], alignment: { partner } }: Pai
   const longer = Math.max(a.length, b.length)
   features.set('equal end', end)
   features.set('equal end, share', share(end, longer))
-  const [one, other] = [ours.neighbours, theirs.neighbours]
+  const [one, other] = [ours.parts.neighbours, theirs.parts.neighbours]
   features.set('equal neighbours', share(one.intersection(other).size, Math.max(one.size, other.size)))
 }
 
 function measureCharacters({ questions }: Pair, features: Features): void {
-  const [one, other] = [questions[0].letters, questions[1].letters]
+  const [one, other] = [questions[0].parts.letters, questions[1].parts.letters]
   const common = one.intersection(other).size
   features.set('equal letters', share(common, one.size + other.size - common))
   features.both('equal letters, of one', share(common, one.size), share(common, other.size))

@@ -32,12 +32,8 @@ export interface Question {
   readonly words: readonly QuestionWord[]
   /** The positions of the content words. */
   readonly content: readonly number[]
-  /** For each word, the classes of the small words between it and the content word before it. */
-  readonly slots: readonly ReadonlySet<WordClass>[]
-  /** The base forms of each content word and the next one. */
-  readonly neighbours: ReadonlySet<string>
-  /** Three letters each. */
-  readonly letters: ReadonlySet<string>
+  /** The base forms of the content words. */
+  readonly bases: ReadonlySet<string>
   /** The numbers, sorted. */
   readonly numbers: string
   /** The words with digits or signs inside, such as "B12" and "C++", and single letters, sorted. */
@@ -45,12 +41,23 @@ export interface Question {
   /** The words as they were written, by their lower case. */
   readonly spellings: ReadonlyMap<string, string>
   readonly isNegated: boolean
-  /** The position in `askedKinds` of what is asked for; -1 if nothing says it. */
-  readonly asked: number
   /** Sentences that another one follows. */
   readonly sentencesBefore: number
   /** True when the letter case says nothing: no capitals, or only capitals. */
   readonly isCaseless: boolean
+  readonly parts: QuestionParts
+}
+
+/** What a comparison of the words reads, beyond the laws. */
+export interface QuestionParts {
+  /** For each word, the classes of the small words between it and the content word before it. */
+  readonly slots: readonly ReadonlySet<WordClass>[]
+  /** The base forms of each content word and the next one. */
+  readonly neighbours: ReadonlySet<string>
+  /** Three letters each. */
+  readonly letters: ReadonlySet<string>
+  /** The position in `askedKinds` of what is asked for; -1 if nothing says it. */
+  readonly asked: number
   /** The share of content words that are neither in the lexicon nor capitalised. */
   readonly unknownShare: number
 }
@@ -98,15 +105,14 @@ function parseWords(text: string): Question {
     if (words.length > MAX_WORDS) break
   }
   const content = words.flatMap(({ isContent }, at) => (isContent ? [at] : []))
-  const read = ` ${words.map(word => word.text).join(' ')} `
-  const unknown = content.filter(at => !words[at]?.isKnown && !words[at]?.isCapital)
+  const baseAt = (at: number) => words[at]?.base ?? ''
+  // Most candidates break a law or share too few words: the rest is read for a comparison only.
+  const parts = lazily(() => readParts(words, content))
   return {
     normalized: text,
     words,
     content,
-    slots: words.map((_, at) => smallWordsBefore(words, at)),
-    neighbours: new Set(content.slice(1).map((at, k) => `${words[content[k] ?? 0]?.base} ${words[at]?.base}`)),
-    letters: new Set(Array.from({ length: read.length - 2 }, (_, at) => read.slice(at, at + 3))),
+    bases: new Set(content.map(baseAt)),
     numbers: words
       .filter(({ kind }) => kind === 'number')
       .map(word => word.text)
@@ -115,9 +121,30 @@ function parseWords(text: string): Question {
     identifiers: (text.match(identifier) ?? []).sort().join(' '),
     spellings: new Map((text.match(/\p{L}+/gu) ?? []).map(word => [word.toLowerCase(), word])),
     isNegated: words.some(({ wordClass }) => wordClass === 'not'),
-    asked: askedKinds.findIndex(([, phrases]) => phrases.some(phrase => read.includes(phrase))),
     sentencesBefore,
     isCaseless,
+    get parts() {
+      return parts()
+    },
+  }
+}
+
+function lazily<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+function readParts(words: readonly QuestionWord[], content: readonly number[]): QuestionParts {
+  const read = ` ${words.map(word => word.text).join(' ')} `
+  const unknown = content.filter(at => !words[at]?.isKnown && !words[at]?.isCapital)
+  return {
+    slots: words.map((_, at) => smallWordsBefore(words, at)),
+    neighbours: new Set(content.slice(1).map((at, k) => `${words[content[k] ?? 0]?.base} ${words[at]?.base}`)),
+    letters: new Set(Array.from({ length: read.length - 2 }, (_, at) => read.slice(at, at + 3))),
+    asked: askedKinds.findIndex(([, phrases]) => phrases.some(phrase => read.includes(phrase))),
     unknownShare: unknown.length / Math.max(1, content.length),
   }
 }

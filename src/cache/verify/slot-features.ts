@@ -27,7 +27,7 @@ export function measureSlots(
   for (const i of ours.content) {
     const j = partner[i] ?? -1
     if (j < 0) continue
-    const [one, other] = [ours.slots[i], theirs.slots[j]]
+    const [one, other] = [ours.parts.slots[i], theirs.parts.slots[j]]
     if (!one || !other) continue
     const changed = one.symmetricDifference(other)
     for (const name of changed) byClass.set(name, (byClass.get(name) ?? 0) + 1)

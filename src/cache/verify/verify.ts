@@ -67,9 +67,7 @@ export function verifyPair(
 }
 
 /** The share of the longer question's content words that the other has, by base form. */
-function shareContent(ours: Question, theirs: Question): number {
-  const basesOf = ({ content, words }: Question) => new Set(content.map(at => words[at]?.base))
-  const [one, other] = [basesOf(ours), basesOf(theirs)]
+function shareContent({ bases: one }: Question, { bases: other }: Question): number {
   return one.intersection(other).size / Math.max(one.size, other.size)
 }
 
