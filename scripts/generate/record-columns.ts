@@ -61,6 +61,10 @@ const JSON_KINDS = new Map([
     'attempt_list',
     `t.Array(t.Object({ model: t.String(), provider: t.String(), key: ${nullable('t.String()')}, kind: ${nullable(writeWords(Object.keys(FAILURE_KINDS)))}, status: ${nullable('t.Integer()')}, ms: t.Integer({ minimum: 0 }) }))`,
   ],
+  [
+    'cache_decision',
+    `t.Object({ policy: t.String(), risk: ${nullable('t.String()')}, threshold: t.Number(), cosine: ${nullable('t.Number()')}, compared: t.Integer({ minimum: 0 }), scope: t.String(), veto: ${nullable('t.String()')}, verdict: ${nullable('t.String()')}, objections: t.Array(t.Object({ number: t.String(), effect: t.Number() })) })`,
+  ],
 ])
 
 function writeJsonKind(name: string): string {

@@ -20,6 +20,7 @@ create table usage_records (
     refreshed boolean,
     asked_id text,
     similarity real,
+    cache_decision jsonb,
     streamed boolean not null,
     prompt_tokens integer not null,
     cached_prompt_tokens integer not null,
@@ -81,6 +82,7 @@ comment on column usage_records.cache_id is 'The cache entry that was served, or
 comment on column usage_records.refreshed is 'True: the request bypassed cached responses (Cache-Control: no-cache), and its response replaces them; null: it did not.';
 comment on column usage_records.asked_id is 'The beginning of a hash of the request, which is the same for identical requests of all callers; null: not cached as a whole.';
 comment on column usage_records.similarity is 'Cosine similarity of that entry''s question; null for an exact match.';
+comment on column usage_records.cache_decision is 'How the lookup compared other wordings: policy, risk (the verifier''s operating point; null: it was not asked), threshold, cosine (of the texts; null: it is the similarity), compared (the number of candidates), scope (who shares the response), veto (the law that the nearest candidate breaks, or prose: it is no plain question), verdict (whose, and what it says) and objections (what spoke most against it, for near misses and verified matches: number, effect on the log odds). Null: nothing was compared.';
 comment on column usage_records.streamed is 'Whether the client requested a stream.';
 comment on column usage_records.prompt_tokens is 'Prompt tokens that the provider charged for; 0 on a hit.';
 comment on column usage_records.cached_prompt_tokens is 'The number of these that the provider had cached.';

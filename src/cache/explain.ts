@@ -3,6 +3,7 @@ import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import type { CacheMatchRow, CacheSearch, SimilarMatchRow } from '../postgres/search-cache.ts'
 import type { ContentSeal } from '../stores/content-seal.ts'
+import { clamp, listObjections, type Objection } from './cache-decision.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import { type CacheScope, resolveCacheScope } from './cache-scope.ts'
 import { cacheIdOf, type SemanticReason } from './entry.ts'
@@ -12,7 +13,6 @@ import {
   exceedsThreshold,
   isCandidate,
   isJudgedInline,
-  knownCosine,
   nameDifference,
   type ScoredRow,
   scoreRows,
@@ -23,7 +23,6 @@ import type { MissReason } from './reasons.ts'
 import { createResponseFinder } from './response-finder.ts'
 import { normalizeInSameContext } from './text/normalize-prompt.ts'
 import { findDifferences, type TextDifference } from './verify/difference.ts'
-import { findObjections, isPlainQuestion } from './verify/verify.ts'
 
 const MAX_NEAREST = 5
 
@@ -70,7 +69,7 @@ export interface ExplainedCandidate {
   /** The verdict of a person or else of the judge. Null without a verdict. */
   verdict: { verdict: string; source: string } | null
   /** The numbers of the pair that spoke most against it, with what each took from the log odds. Empty where the verifier is not asked. */
-  objections: readonly { number: string; effect: number }[]
+  objections: readonly Objection[]
   differences: readonly TextDifference[]
 }
 
@@ -155,7 +154,7 @@ export function createLookupExplainer({
         nearest: isSemantic
           ? nearest.map(row => describeCandidate(semantic, row, shown.has(row.entry_id), vectors.isReadByVerifier))
           : [],
-        decision: decide(query, isExact, nearest),
+        decision: explainDecision(query, isExact, nearest),
       }
     },
   }
@@ -168,7 +167,7 @@ const rankOf = ({ match, similarity }: NearestRow) => similarity + (match === 'c
 const NO_REQUEST = '0'.repeat(64)
 const BELOW_ALL = -2
 
-function decide(query: CacheQuery, isExact: boolean, nearest: readonly NearestRow[]): LookupDecision {
+function explainDecision(query: CacheQuery, isExact: boolean, nearest: readonly NearestRow[]): LookupDecision {
   const { resolvedKey, control, requestHash } = query
   const miss = (reason: MissReason, asks_judge = false): LookupDecision => ({ cache: 'MISS', reason, asks_judge })
   if (!control.lookup) return miss(control.isOldVersion ? 'old-version' : 'no-store')
@@ -222,7 +221,6 @@ function describeCandidate(
   const cached = normalizeInSameContext(normalizedPrompt, row.prompt)
   const isEqual = normalizedPrompt.normalized === cached.normalized
   const isServable = exceedsThreshold(semantic, row) && !row.veto && row.cosine !== undefined
-  const isCompared = !isEqual && isPlainQuestion(normalizedPrompt) && isPlainQuestion(cached)
   return {
     id: cacheIdOf(row.request_hash),
     similarity: clamp(row.similarity),
@@ -230,15 +228,7 @@ function describeCandidate(
     text: isShown ? row.prompt : null,
     proof: isEqual ? 'normalized' : isServable ? 'verified' : nameDifference(semantic, row),
     verdict: row.verdict === null ? null : { verdict: row.verdict, source: row.verdict_source },
-    objections: isCompared
-      ? findObjections(normalizedPrompt, cached, readsCosine ? knownCosine(row) : null).map(([number, effect]) => ({
-          number,
-          effect: round(effect),
-        }))
-      : [],
+    objections: listObjections(semantic, row, readsCosine),
     differences: isShown ? findDifferences(normalizedPrompt.text, cached.text) : [],
   }
 }
-
-const clamp = (similarity: number) => Math.min(1, Math.max(0, similarity))
-const round = (effect: number) => Math.round(effect * 100) / 100

@@ -1,38 +1,24 @@
 /** Looks a request up in PostgreSQL: exactly, by equal normalized text, then by similarity. An undecided candidate goes to the judge. */
 
 import { msSince } from '../event-loop/clock.ts'
-import { createMinuteLimiter, type MinuteLimiter } from '../event-loop/minute-limiter.ts'
+import { createMinuteLimiter } from '../event-loop/minute-limiter.ts'
 import type { CacheSearchResult, SimilarMatchRow } from '../postgres/search-cache.ts'
+import { type DecisionColumns, decide } from './cache-decision.ts'
 import { type CacheQuery, isUserScoped } from './cache-query.ts'
 import {
   type CandidateSearch,
   type CandidateSearchOptions,
   createCandidateSearch,
-  promptGroupKey,
   type SemanticCriteria,
 } from './candidate-search.ts'
-import {
-  type CachedResponseMatch,
-  type EntryMetadata,
-  type NearMiss,
-  type SemanticMatch,
-  toExactMatch,
-} from './entry.ts'
+import type { CachedResponseMatch, EntryMetadata, NearMiss, SemanticMatch } from './entry.ts'
 import type { ExactEntries } from './exact-entries.ts'
 import type { Judge } from './judge/judge.ts'
 import type { JudgeQueue } from './judge/judge-queue.ts'
-import {
-  isCandidate,
-  isJudgedInline,
-  isNearMiss,
-  nameDifference,
-  type ScoredRow,
-  scoreRows,
-  selectCandidate,
-} from './policy.ts'
+import { isJudgedInline } from './policy.ts'
 import type { PromptEmbedder, PromptVector } from './prompt-embedder.ts'
 import type { MissReason } from './reasons.ts'
-import { toCacheEntry, toNearMiss, toSemanticMatch } from './row-to-match.ts'
+import { toSemanticMatch } from './row-to-match.ts'
 
 /** Near misses recorded per group and minute. People review a few, and a group of similar prompts has many. */
 const MAX_NEAR_MISSES_PER_MINUTE = 20
@@ -47,6 +33,8 @@ export interface LookupResult {
   shadow?: SemanticMatch<EntryMetadata>
   /** The near miss, on which people can give a verdict. */
   nearMiss?: NearMiss
+  /** What was compared, for the request's record. Absent if nothing was. */
+  columns?: DecisionColumns
   /** Candidates that a judge might confirm, the most similar first. */
   undecided?: readonly SimilarMatchRow[]
   /** Cost of the judge in this lookup, in US dollars. */
@@ -112,7 +100,8 @@ export function createCacheLookup(options: LookupOptions): CacheLookup {
     query: CacheQuery,
     { vector, result }: Omit<SearchOutcome, 'criteria'>,
   ): Promise<LookupResult> {
-    const { picked, ...lookup } = evaluateResult(query, result, vectors.isReadByVerifier, mayRecordNearMiss)
+    const conditions = { readsCosine: vectors.isReadByVerifier, mayRecordNearMiss }
+    const { picked, ...lookup } = decide(query, result, conditions)
     const match = picked ? await readResponse(query, picked) : lookup.match
     if (match) cacheMatch(query, match)
     return { ...lookup, match, vector }
@@ -212,39 +201,4 @@ export function nameContext(
   return !isCompared && /^(?:no-candidate|no-vector|un(?:verified|proved):(?!verdict))/.test(reason)
     ? 'context'
     : reason
-}
-
-/** Returns the match among the rows, or the reason why none may be served. */
-function evaluateResult(
-  query: CacheQuery,
-  { matches, hasBelowThreshold }: CacheSearchResult,
-  readsCosine: boolean,
-  mayRecordNearMiss: MinuteLimiter,
-): Omit<LookupResult, 'vector'> & { picked?: SemanticMatch<EntryMetadata> } {
-  const { resolvedKey, requestHash } = query
-  const semantic = query.semantic()
-  const exact = matches.find(row => row.match === 'exact')
-  if (exact) return { match: toExactMatch(requestHash, toCacheEntry(exact)), missReason: 'no-candidate' }
-  if (typeof semantic === 'string') return { match: null, missReason: semantic }
-  const found = scoreRows(semantic, matches, resolvedKey.semantic_policy, readsCosine)
-  const isNear = (row: ScoredRow) => isCandidate(query, semantic, row)
-  const [near, below] = [found.filter(isNear), found.filter(row => !isNear(row))]
-  const picked = selectCandidate(semantic, near, resolvedKey.semantic_policy)
-  if ('missReason' in picked) {
-    const { nearest, ...none } = picked
-    const candidates = below
-      .filter(row => row.match !== 'exact')
-      .sort((one, other) => other.similarity - one.similarity)
-    const sample = nearest ?? candidates.find(({ verdict }) => verdict === null)
-    if ((hasBelowThreshold || below.length > 0) && none.missReason === 'no-candidate')
-      none.missReason = 'below-threshold'
-    const isRecorded =
-      sample && isNearMiss(sample) && mayRecordNearMiss(promptGroupKey(resolvedKey, semantic.contextHash))
-    if (!isRecorded) return { match: null, ...none }
-    const difference = nearest ? nameDifference(semantic, nearest) : null
-    return { match: null, ...none, nearMiss: toNearMiss(semantic, { row: sample, difference }) }
-  }
-  const match = toSemanticMatch(semantic, picked)
-  if (resolvedKey.semantic_mode === 'shadow') return { match: null, missReason: 'shadow', shadow: match }
-  return { match: null, missReason: 'no-candidate', picked: match }
 }

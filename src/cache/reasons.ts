@@ -20,6 +20,11 @@ const DIFFERENCES = {
 /** The kind of difference that prevents a match. */
 export type MismatchReason = keyof typeof DIFFERENCES
 
+/** Returns whether a difference of this kind between two wordings is what prevented their match. Two laws name no kind of difference in the text. */
+export function preventsMatch(kind: string, mismatch: string | null): boolean {
+  return mismatch === kind || mismatch === 'identifier' || mismatch === 'opposite'
+}
+
 const HITS = {
   exact: 'The response to an identical request is cached.',
   coalesced: 'An identical request was in flight.',

@@ -182,7 +182,11 @@ describeOnce('stored objects in the database', backend => {
     const unfinished = { response_id: 'gen-1', continued_id: null, own_input: '[]', response: '{}', unfinished: true }
     await callFunction(database, 'store_response', { ...key, ...unfinished })
     for (const of of [another, elsewhere, key]) {
-      const whole = { response_id: 'gen-1', response: `{"of":[${of.of_project},${of.of_key}]}`, item_ids: ['rs_1', 'msg_1'] }
+      const whole = {
+        response_id: 'gen-1',
+        response: `{"of":[${of.of_project},${of.of_key}]}`,
+        item_ids: ['rs_1', 'msg_1'],
+      }
       await callFunction(database, 'complete_stored_response', { ...of, ...whole })
       const found = await callFunction(database, 'find_responses_by_item', { ...of, names: ['msg_1', 'msg_2'] })
       expect(found.map(({ id }) => id)).toEqual(of === key ? ['gen-1'] : [])
@@ -196,7 +200,9 @@ describeOnce('stored objects in the database', backend => {
     for (const of of [another, elsewhere])
       expect(await callFunction(database, 'find_responses_by_item', { ...of, names: ['rs_1'] })).toEqual([])
     const finished = await callFunction(database, 'find_responses_by_item', { ...key, names: ['rs_1'] })
-    expect(finished).toMatchObject([{ id: 'gen-1', response: `{"of":[${key.of_project},${key.of_key}]}`, unfinished: false }])
+    expect(finished).toMatchObject([
+      { id: 'gen-1', response: `{"of":[${key.of_project},${key.of_key}]}`, unfinished: false },
+    ])
     await database.call(`update stored_responses set expires_at = now() - interval '1 hour' where id = 'gen-1'`, [])
     expect(await callFunction(database, 'find_responses_by_item', { ...key, names: ['rs_1'] })).toEqual([])
     await callFunction(database, 'delete_expired_stored_responses', { max_rows: 10 })

@@ -1,6 +1,6 @@
 /** Semantic hits and near misses, and the verdicts that people give on them. */
 import { Type as t } from '@sinclair/typebox'
-import { normalizePrompt } from '../../cache/text/normalize-prompt.ts'
+import { preventsMatch } from '../../cache/reasons.ts'
 import { findDifferences } from '../../cache/verify/difference.ts'
 import { type Actor, callAsActor, type JsonRowOf } from '../../postgres/admin/call-as.ts'
 import type { QuestionVault } from '../../providers/keys/question-vault.ts'
@@ -128,22 +128,24 @@ async function describeVerdict(row: JsonRowOf<'list_verdicts'>, project: number,
   return { id: formatTimeCursor({ at, requestId: shown.verdict_id }), object: 'cache.verdict', ...shown, wordings }
 }
 
-/** Compares the two questions of a match. Returns null if the project stores no questions, or if the entry no longer exists. */
+/**
+ * Compares the two questions of a match. Returns null if the project stores no questions, or if the entry no longer exists. What prevented
+ * a match was recorded with it: a served match has no such difference.
+ */
 async function compareWordings(
-  { _cached_wording: stored, _sealed_wording: sealed }: MatchRow,
+  { _cached_wording: stored, _sealed_wording: sealed, difference }: MatchRow,
   project: number,
   wordings: QuestionVault,
 ) {
   if (sealed === null) return null
   const [asked, cached] = await Promise.all([wordings.open(sealed, project), wordings.openStored(stored, project)])
   if (asked === null || cached === null) return null
-  const harmless = normalizePrompt(asked).normalized === normalizePrompt(cached).normalized
   return {
     asked,
     cached,
     differences: findDifferences(asked, cached).map(({ kind, askedText, cachedText, askedAt, cachedAt }) => ({
       kind,
-      harmless,
+      harmless: !preventsMatch(kind, difference),
       asked_at: askedAt,
       asked_text: askedText,
       cached_at: cachedAt,

@@ -26,7 +26,7 @@ export const invalidationSchema = objectSchema('Invalidation', 'cache.invalidati
 
 const wordingDifference = t.Object({
   kind: textSchema,
-  harmless: t.Boolean({ description: 'True if both questions mean the same despite the difference.' }),
+  harmless: t.Boolean({ description: 'False if the difference prevented the match.' }),
   asked_at: countSchema,
   asked_text: textSchema,
   cached_at: countSchema,

@@ -27,6 +27,8 @@ export interface TextDifference {
 
 interface Part {
   readonly text: string
+  /** In lower case, by which texts are aligned. */
+  readonly folded: string
   readonly at: number
 }
 
@@ -56,7 +58,10 @@ export function mainDifferenceKind(asked: string, cached: string): DifferenceKin
 }
 
 function split(text: string): Part[] {
-  return Array.from(text.matchAll(parts), ({ 0: part, index }) => ({ text: part.replaceAll('’', "'"), at: index }))
+  return Array.from(text.matchAll(parts), ({ 0: part, index }) => {
+    const straight = part.replaceAll('’', "'")
+    return { text: straight, folded: straight.toLowerCase(), at: index }
+  })
 }
 
 interface Step {
@@ -64,14 +69,30 @@ interface Step {
   readonly theirs: readonly Part[]
 }
 
-/** Aligns the texts at their longest common run, then the parts before and after it. Returns the parts that differ. */
+/** Aligns the texts at their longest common run, then the parts before and after it. Returns the parts that differ, if only in letter case. */
 function align(ours: readonly Part[], theirs: readonly Part[]): Step[] {
   const { from, at, length } = longestRun(ours, theirs)
   if (length === 0) return ours.length + theirs.length > 0 ? [{ ours, theirs }] : []
   return [
     ...align(ours.slice(0, from), theirs.slice(0, at)),
+    ...differingCase(ours.slice(from, from + length), theirs.slice(at, at + length)),
     ...align(ours.slice(from + length), theirs.slice(at + length)),
   ]
+}
+
+/** Returns the stretches of two runs of equal words whose letter case differs. */
+function differingCase(ours: readonly Part[], theirs: readonly Part[]): Step[] {
+  const steps: { ours: Part[]; theirs: Part[] }[] = []
+  let last = -2
+  for (const [k, one] of ours.entries()) {
+    const other = theirs[k]
+    if (other === undefined || one.text === other.text) continue
+    if (last !== k - 1) steps.push({ ours: [], theirs: [] })
+    steps.at(-1)?.ours.push(one)
+    steps.at(-1)?.theirs.push(other)
+    last = k
+  }
+  return steps
 }
 
 function longestRun(ours: readonly Part[], theirs: readonly Part[]): { from: number; at: number; length: number } {
@@ -79,7 +100,7 @@ function longestRun(ours: readonly Part[], theirs: readonly Part[]): { from: num
   for (let from = 0; from < ours.length; from += 1) {
     for (let at = 0; at < theirs.length; at += 1) {
       let length = 0
-      while (from + length < ours.length && ours[from + length]?.text === theirs[at + length]?.text) length += 1
+      while (from + length < ours.length && ours[from + length]?.folded === theirs[at + length]?.folded) length += 1
       if (length > longest.length) longest = { from, at, length }
     }
   }
@@ -102,8 +123,8 @@ function describe({ ours, theirs }: Step, { asked, cached }: { asked: string; ca
 }
 
 function kindOf(ours: readonly Part[], theirs: readonly Part[]): DifferenceKind {
-  const both = [...ours, ...theirs].map(({ text }) => text.toLowerCase())
-  const fold = (stretch: readonly Part[]) => stretch.map(({ text }) => text.toLowerCase()).join(' ')
+  const both = [...ours, ...theirs].map(({ folded }) => folded)
+  const fold = (stretch: readonly Part[]) => stretch.map(({ folded }) => folded).join(' ')
   if (fold(ours) === fold(theirs)) return 'letter-case'
   if (both.some(text => text.startsWith('"') || text.startsWith('`'))) return 'quotation'
   if (both.some(text => /\p{N}/u.test(text))) return 'number'

@@ -1,5 +1,7 @@
 /** Sends chat requests with an API key, streamed or not, and requests explanations of cache decisions. */
+
 import { createParser } from 'eventsource-parser'
+import { preventsMatch } from '../../cache/reasons.ts'
 import { ApiError, parseError } from './api.ts'
 import type { WordingDifference } from './types.ts'
 
@@ -137,7 +139,7 @@ export function listWordingDifferences({
 }: CacheExplanation['nearest'][number]): WordingDifference[] {
   return differences.map(({ kind, askedAt, askedText, cachedAt, cachedText }) => ({
     kind,
-    harmless: proof === 'normalized' || proof === 'verified',
+    harmless: !preventsMatch(kind, proof),
     asked_at: askedAt,
     asked_text: askedText,
     cached_at: cachedAt,

@@ -129,9 +129,9 @@ export class RequestRecorder {
     this.setDetails({ cache_reason: reason, cache_id: id })
   }
 
-  /** Records a lookup that found no response to serve. */
-  recordLookup({ missReason, instructionsHash, durationMs = null, embedMs = null }: LookupResult): void {
-    this.setDetails({ ...(missReason && { cache_reason: missReason }), lookup_ms: durationMs, embed_ms: embedMs })
+  /** Records a lookup: the reason why nothing is served, which a hit replaces, and what was compared. */
+  recordLookup({ missReason, instructionsHash, columns, durationMs = null, embedMs = null }: LookupResult): void {
+    this.setDetails({ cache_reason: missReason, ...columns, lookup_ms: durationMs, embed_ms: embedMs })
     if (instructionsHash) this.#options.semanticHits.recordContext(instructionsHash, this.#draft)
   }
 

@@ -10,6 +10,8 @@ const QUESTION = 'Explain how photosynthesis works in the leaves of green plants
 const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
 const POLITE = `Please ${QUESTION[0]?.toLowerCase()}${QUESTION.slice(1)}`
 const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
+const NUMBERED = 'Explain how photosynthesis works in the leaves of 12 green plants, with photographs'
+const FAR = 'Explain how photosynthesis began on this planet, with a timeline of the discoveries'
 const NEAR = { semantic_threshold: '0.5' }
 /** The response of this request is not stored, so the next request shows the decision about the pair again. */
 const PASSING = { 'x-proxy-cache-ttl': '0' }
@@ -83,7 +85,7 @@ describeBackends('matches and near misses', backend => {
         wordings: {
           asked: OTHER_WORDS,
           cached: QUESTION,
-          differences: [{ kind: 'words', asked_text: 'photos', cached_text: 'photographs' }],
+          differences: [{ kind: 'words', harmless: true, asked_text: 'photos', cached_text: 'photographs' }],
         },
       },
     ])
@@ -135,12 +137,48 @@ describeBackends('matches and near misses', backend => {
         request_id: missed.id,
         reason: 'undecided',
         difference: 'words',
-        wordings: { differences: [{ kind: 'words', asked_text: 'drawings', cached_text: 'photographs' }] },
+        wordings: {
+          differences: [{ kind: 'words', harmless: false, asked_text: 'drawings', cached_text: 'photographs' }],
+        },
       },
     ])
     expect((await list('matches')).data).toEqual([])
     expect((await say(missed.id, 'right')).status).toBe(200)
     expect(await served(UNPROVED, PASSING)).toMatchObject({ cache: 'HIT-SEMANTIC', reason: 'judged' })
+  })
+
+  test('a record says what was compared and what prevented a match, also far below the threshold', async () => {
+    interface Row {
+      cache_reason: string
+      cache_id: string
+      similarity: number | null
+      cache_decision: { objections: object[] } | null
+    }
+    const decisionOf = async (words: string, headers?: Record<string, string>) => {
+      const { id } = await served(words, headers)
+      const [row] = await proxy.query<Row>(
+        `select cache_reason, cache_id, similarity, cache_decision from usage_records where request_id = '${id}'`,
+      )
+      return row
+    }
+    const common = { policy: 'verified', risk: 'balanced', scope: 'project', compared: 1, verdict: null }
+    const cached = (await decisionOf(OTHER_WORDS))?.cache_id
+    expect(await decisionOf(FAR, PASSING)).toMatchObject({
+      cache_reason: 'below-threshold',
+      cache_id: cached,
+      similarity: expect.closeTo(0.1, 0),
+      cache_decision: { ...common, veto: null, objections: [] },
+    })
+    expect(await decisionOf(NUMBERED, PASSING)).toMatchObject({
+      cache_id: cached,
+      similarity: 0,
+      cache_decision: { ...common, veto: 'number' },
+    })
+    const near = await decisionOf(UNPROVED, PASSING)
+    expect(near).toMatchObject({ cache_reason: 'unverified:words', cache_decision: { ...common, veto: null } })
+    expect(near?.cache_decision?.objections).toHaveLength(3)
+    expect(await decisionOf('Are whales mammals?', PASSING)).toMatchObject({ similarity: null, cache_decision: null })
+    expect(await decisionOf(QUESTION)).toMatchObject({ cache_reason: 'exact', cache_decision: null })
   })
 
   test('wordings are stored only if the project allows it, and deleted when it no longer does', async () => {

@@ -208,6 +208,12 @@ describe('after an upstream’s error response', () => {
   test.each(DOES_NOT_HELP)('a fallback does not help: %s', (_, status, body) => {
     expect(canFallBackAfter({ status, body: write(body) })).toBe(false)
   })
+
+  test('its own status decides, not the one that the client gets', () => {
+    const body = write({ error: { message: 'There is trouble' } })
+    expect(canFallBackAfter({ status: 400, upstreamStatus: 529, body })).toBe(true)
+    expect(canFallBackAfter({ status: 529, upstreamStatus: 400, body })).toBe(false)
+  })
 })
 
 describe('after an error within a response of status 200', () => {

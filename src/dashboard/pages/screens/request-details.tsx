@@ -8,6 +8,7 @@ import { Table } from '../components/table.tsx'
 import { escapeControlCharacters, formatMs, formatTime, formatUsd, isolateDirection } from '../format.ts'
 import { useProject } from '../session.ts'
 import type { RequestLogEntry } from '../types.ts'
+import { CacheDecision } from './cache-decision.tsx'
 import { RequestContent } from './request-content.tsx'
 import { DetailItem, RequestCost } from './request-cost.tsx'
 import { ResultBadge } from './result-badge.tsx'
@@ -166,7 +167,7 @@ function RequestFields({ request }: { request: RequestLogEntry }) {
 }
 
 function CacheFields({ request, projectId }: { request: RequestLogEntry; projectId: string }) {
-  const { cache_reason: reason, cache_id, similarity } = request
+  const { cache_reason: reason, cache_id } = request
   if (reason === null && cache_id === null) return null
   const isHit = request.cache_result === 'HIT' || request.cache_result === 'HIT-SEMANTIC'
   return (
@@ -181,18 +182,7 @@ function CacheFields({ request, projectId }: { request: RequestLogEntry; project
           <code className="font-mono text-xs break-all">{cache_id}</code>
         </DetailItem>
       )}
-      {similarity !== null && (
-        <DetailItem title="Similarity">
-          {similarity.toFixed(4)}{' '}
-          <Link
-            to={`/${projectId}/cache` as never}
-            search={{ ...(isHit ? {} : { view: 'near-misses' }), request: request.request_id } as never}
-            className="font-medium text-accent underline"
-          >
-            Compare questions
-          </Link>
-        </DetailItem>
-      )}
+      <CacheDecision request={request} projectId={projectId} />
     </>
   )
 }
@@ -222,7 +212,7 @@ const SHOWN_COLUMNS: ReadonlySet<string> = new Set<keyof RequestLogEntry>([
   ] as const),
   ...(['status', 'error_code', 'error_message', 'upstream_status', 'upstream_message'] as const),
   ...(['attempts', 'attempt_list'] as const),
-  ...(['cache_result', 'cache_reason', 'cache_id', 'similarity'] as const),
+  ...(['cache_result', 'cache_reason', 'cache_id', 'similarity', 'cache_decision'] as const),
   ...([
     'prompt_tokens',
     'cached_prompt_tokens',

@@ -140,7 +140,8 @@ function Verdict({ match, project }: { match: CacheMatch; project: Project }) {
   const { verdict, verdict_source: source, reason } = match
   const isServed = reason !== 'undecided'
   const isByPerson = source === 'person'
-  const canRecord = hasRole(project, 'member') && match.entry_id !== null
+  // Nobody can judge what cannot be read.
+  const canRecord = hasRole(project, 'member') && match.wordings !== null
   // The button that contradicts the cache's decision is more prominent, because that verdict changes what is served.
   const wrong = {
     children: isServed ? 'Mark as wrong' : 'Different meaning',

@@ -26,6 +26,17 @@ test('reports all differences, with both sides', () => {
   ])
 })
 
+test('letter case and a missing mark are found as such, however many words they concern', () => {
+  const kinds = (asked: string, cached: string) => findDifferences(asked, cached).map(({ kind }) => kind)
+  expect(kinds('HOW DO I RESET MY PASSWORD', 'How do I reset my password?')).toEqual([
+    'letter-case',
+    'letter-case',
+    'sign',
+  ])
+  expect(kinds('how do i reset my password?', 'How do I reset my password?')).toEqual(['letter-case', 'letter-case'])
+  expect(kinds('HOW DO YOU RESET MY PASSWORD?', 'How do I reset my password?')).toContain('person')
+})
+
 test('marks where two long texts differ', () => {
   const long = 'word '.repeat(400)
   expect(findDifferences(`${long}a`, `${long}b`)).toMatchObject([{ kind: 'verbatim', askedText: 'a', askedAt: 2_000 }])
