@@ -15,9 +15,9 @@ select
     end as project,
     case
         when l.admin_key_id is null then row('session', row(u, l.address)::audit_session, null)::audit_actor
-        else row('api_key', null, row('admin_key_' || l.admin_key_id, 'user', u)::audit_api_key)::audit_actor
+        else row('api_key', null, row('admin_key_' || l.admin_key_id, 'user', l.admin_key_name, u)::audit_api_key)::audit_actor
     end as actor,
-    row(l.target, l.details)::audit_change as changed
+    row(l.target, l.target_name, l.details)::audit_change as changed
 from audit_log l
 -- Changes through psql, or by the proxy itself, have neither session nor key: the database user's name replaces the address.
 cross join lateral (select row(coalesce('user_' || l.user_id, l.actor_kind), l.actor)::audit_user as u) a;

@@ -181,11 +181,13 @@ comment on column audit_project.name is 'Left out: the project was deleted.';
 create type audit_user as (id text, email text);
 create type audit_session as ("user" audit_user, ip_address text);
 comment on column audit_session.ip_address is 'Left out: the change was made with psql, or by the proxy itself.';
-create type audit_api_key as (id text, type text, "user" audit_user);
+create type audit_api_key as (id text, type text, name text, "user" audit_user);
+comment on column audit_api_key.name is 'At the time of the change.';
 create type audit_actor as (type audit_actor_type, session audit_session, api_key audit_api_key);
 comment on column audit_actor.session is 'Left out: it was an admin API key.';
 comment on column audit_actor.api_key is 'Left out: it was a session.';
-create type audit_change as (id text, data jsonb);
+create type audit_change as (id text, name text, data jsonb);
+comment on column audit_change.name is 'At the time of the change. Left out: the object has no name.';
 
 create domain cache_result as text check (value in ('HIT', 'HIT-SEMANTIC', 'MISS'));
 create type usage_share as (

@@ -151,10 +151,12 @@ create table audit_log (
         check (actor_kind in ('session', 'api_key', 'operator')),
     user_id bigint,
     admin_key_id bigint,
+    admin_key_name text,
     address text,
     project_id bigint,
     action text not null,
     target text not null,
+    target_name text,
     details jsonb not null default '{}'
 );
 
@@ -167,10 +169,12 @@ comment on column audit_log.actor is 'A user''s e-mail address, or the database 
 comment on column audit_log.actor_kind is 'session: in the dashboard. api_key: with an admin API key. operator: with psql, or the proxy itself.';
 comment on column audit_log.user_id is 'The user. No foreign key: the log outlives the objects that it names.';
 comment on column audit_log.admin_key_id is 'The admin API key that was used.';
+comment on column audit_log.admin_key_name is 'Its name at the time, because the key may be deleted.';
 comment on column audit_log.address is 'Client address; null for operators.';
 comment on column audit_log.project_id is 'The project of the change; null where it concerns no single one.';
 comment on column audit_log.action is 'The action: project.created, api_key.deleted, login.succeeded, ...';
 comment on column audit_log.target is 'The id of the changed object in the admin API.';
+comment on column audit_log.target_name is 'Its name at the time, because the object may be renamed or deleted; null: it has none.';
 comment on column audit_log.details is 'The changed values, never a secret.';
 
 create table idempotent_requests (

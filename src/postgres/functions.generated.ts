@@ -214,6 +214,8 @@ export const SQL_FUNCTIONS = {
   find_stored_responses: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_ids: 'text[]' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
   /** Finds the stored turns of the key with these names. The digests are those of the extras that the client sent, in the order of the names. Null: extras (the client sent them all). */
   find_stored_turns: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', names: 'text[]', digests: 'text[]' }, gives: { name: 'text', made_by: 'text', extras: 'text?' } },
+  /** The present name of an object of the admin API: of a key, plan, project or webhook its name, of a user the e-mail address. Null: result (it has no name, or does not exist). */
+  find_target_name: { reads: true, takes: { target: 'text' }, gives: 'text?' },
   /** The project's vectors of these names, each with the position of its name, counted from 0. Null: max_age_seconds (any). */
   find_vectors: { reads: true, takes: { of_project: 'bigint', by_names: 'bytea[]', max_age_seconds: 'integer?' }, gives: { place: 'integer', vector: 'bytea', prompt_tokens: 'integer', response_model: 'text', created_at: 'timestamptz', expires_at: 'timestamptz' } },
   /** Id of the project, for a user with the role viewer, member or owner there. Raises when it has no such webhook. */

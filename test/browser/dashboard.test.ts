@@ -217,7 +217,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       expect((await ask(proxy, successor, { ...question('hello'), model: 'llama-3.1-8b-instant' })).status).toBe(200)
 
       await page.getByRole('link', { name: 'Audit log', exact: true }).click()
-      await page.getByRole('row').filter({ hasText: 'api_key.deleted' }).waitFor()
+      await page.getByRole('row').filter({ hasText: 'deactivated the key' }).first().waitFor()
       expect(await page.title()).not.toContain('owned')
       expect(errors).toEqual([])
 

@@ -43,7 +43,10 @@ begin
         allowed_models = case when limits ? 'allowed_models' then models else k.allowed_models end,
         allowed_addresses = case when limits ? 'allowed_addresses' then networks else k.allowed_addresses end
     where of_key in (k.id, k.replaced_by);
-    perform audit('api_key.updated', owner_id, 'key_' || of_key, limits);
+    perform audit(
+        'api_key.updated', owner_id, 'key_' || of_key,
+        limits || jsonb_build_object('removed', (select jsonb_agg(l.key) from jsonb_each(limits) l where l.value = 'null'))
+    );
     if models is not null then
         foreach warning in array (select k.warnings from project_api_keys k where k._id = of_key) loop
             raise warning '%', warning;

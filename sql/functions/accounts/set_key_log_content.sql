@@ -17,7 +17,7 @@ begin
         delete from request_contents c where c.key_id = of_key;
         update semantic_hits h set sealed_wording = null where h.project_id = owner_id and h.key_id = of_key and h.sealed_wording is not null;
     end if;
-    perform audit('api_key.updated', owner_id, 'key_' || of_key, jsonb_build_object('log_content', value));
+    perform audit('api_key.updated', owner_id, 'key_' || of_key, jsonb_build_object('log_content', value, 'removed', case when value is null then jsonb_build_array('log_content') end));
 end;
 $$;
 

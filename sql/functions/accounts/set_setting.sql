@@ -9,6 +9,7 @@ declare
     given text := value;
     column_type text;
     warning text;
+    former jsonb;
 begin
     -- semantic_enabled and semantic_guards are boolean forms of semantic_mode and semantic_policy.
     if setting in ('semantic_enabled', 'semantic_guards') then
@@ -37,6 +38,7 @@ begin
     end if;
 
     perform check_setting(into_column, given);
+    former := project_settings(owner_id) -> into_column;
     select format_type(a.atttypid, a.atttypmod) into column_type
     from pg_attribute a
     where a.attrelid = 'projects'::regclass
@@ -57,7 +59,10 @@ begin
             and h.sealed_wording is not null
             and not exists (select from api_keys k where k.id = h.key_id and k.log_content = 'sealed');
     end if;
-    perform audit('project.updated', owner_id, 'proj_' || owner_id, jsonb_build_object('setting', setting, 'value', value));
+    perform audit(
+        'project.updated', owner_id, 'proj_' || owner_id,
+        jsonb_build_object('setting', into_column, 'value', project_settings(owner_id) -> into_column, 'was', former)
+    );
     foreach warning in array setting_warnings(owner_id, into_column) loop
         raise warning '%', warning;
     end loop;

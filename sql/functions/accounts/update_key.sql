@@ -27,7 +27,13 @@ begin
             when unique_violation then
                 raise exception 'the project already has an active key named %', quote_for_message(named) using errcode = 'unique_violation';
         end;
-        perform audit('api_key.updated', key.project_id, 'key_' || key.id, changes - array['requests_per_minute', 'tokens_per_minute', 'allowed_models', 'allowed_addresses']);
+        perform audit(
+            'api_key.updated', key.project_id, 'key_' || key.id,
+            jsonb_build_object(
+                'name', named, 'was', case when changes ? 'name' then key.name end, 'expires_at', expires,
+                'removed', case when changes -> 'expires_at' = 'null' then jsonb_build_array('expires_at') end
+            )
+        );
     end if;
     if changes - array['name', 'expires_at'] <> '{}' then
         perform set_key_limits(key.id, changes - array['name', 'expires_at']);

@@ -83,7 +83,10 @@ begin
     set_id := upsert_budget(owner_id, in_unit, of_amount, in_per, of_key, of_model, tagged, in_zone, true);
     perform audit(
         'budget.set', owner_id, 'budget_' || set_id,
-        jsonb_build_object('unit', in_unit, 'amount', of_amount, 'per', in_per, 'key_id', of_key, 'model', of_model, 'tag', of_tag)
+        jsonb_build_object(
+            'unit', in_unit, 'amount', of_amount, 'per', in_per, 'key_id', of_key, 'api_key', find_target_name('key_' || of_key),
+            'model', of_model, 'tag', of_tag
+        )
     );
     foreach warning in array budget_warnings(set_id) loop
         raise warning '%', warning;

@@ -92,7 +92,7 @@ begin
         'cache.invalidated', owner_id, 'proj_' || owner_id,
         jsonb_build_object(
             'entries', entries, 'vectors', vectors, 'entry_id', entry_id, 'model', of_model, 'namespace', of_namespace,
-            'older_than_seconds', older_than_seconds, 'api_key_id', 'key_' || of_key,
+            'older_than_seconds', older_than_seconds, 'api_key_id', 'key_' || of_key, 'api_key', find_target_name('key_' || of_key),
             -- The name of the end user is omitted, because the log outlives the deleted data.
             'version', of_version,
             'of_an_end_user', case when of_user is not null then true end

@@ -6,8 +6,9 @@ as $$
 declare
     owner_id bigint := find_webhook(project, webhook_id, 'owner');
 begin
-    delete from webhooks w where w.id = remove_webhook.webhook_id;
+    -- Before the deletion, while the webhook has a name.
     perform audit('webhook.deleted', owner_id, 'webhook_' || webhook_id);
+    delete from webhooks w where w.id = remove_webhook.webhook_id;
 end;
 $$;
 

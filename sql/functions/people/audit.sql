@@ -5,7 +5,7 @@ set search_path = model_proxy, pg_temp
 as $$
     -- Every change is audited, so this guards every change. An export only reads.
     select reject_read_only_key() where action <> 'end_user.exported';
-    insert into audit_log (actor, actor_kind, user_id, admin_key_id, address, project_id, action, target, details)
+    insert into audit_log (actor, actor_kind, user_id, admin_key_id, admin_key_name, address, project_id, action, target, target_name, details)
     select
         coalesce(nullif(current_setting('proxy_caller.actor', true), ''), session_user),
         case
@@ -15,10 +15,12 @@ as $$
         end,
         current_user_id(),
         nullif(current_setting('proxy_caller.admin_key_id', true), '')::bigint,
+        find_target_name('admin_key_' || nullif(current_setting('proxy_caller.admin_key_id', true), '')),
         nullif(current_setting('proxy_caller.address', true), ''),
         of_project,
         action,
         target,
+        find_target_name(target),
         jsonb_strip_nulls(details);
 $$;
 

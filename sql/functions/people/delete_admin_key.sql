@@ -3,17 +3,14 @@ language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
-declare
-    gone text;
 begin
     perform require_administrator();
-    -- audit() could no longer recognize a read-only key that deleted itself.
-    perform reject_read_only_key();
-    delete from admin_keys k where k.id = key_id returning k.name into gone;
-    if gone is null then
+    if not exists (select from admin_keys k where k.id = key_id) then
         raise exception 'admin key admin_key_% does not exist', key_id using errcode = 'no_data_found';
     end if;
-    perform audit('admin_api_key.deleted', null, 'admin_key_' || key_id, jsonb_build_object('name', gone));
+    -- Before the deletion, while the key has a name and audit() can recognize a read-only key that deletes itself.
+    perform audit('admin_api_key.deleted', null, 'admin_key_' || key_id, jsonb_build_object('name', find_target_name('admin_key_' || key_id)));
+    delete from admin_keys k where k.id = key_id;
 end;
 $$;
 

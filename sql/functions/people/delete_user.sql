@@ -3,8 +3,6 @@ language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
-declare
-    gone text;
 begin
     perform require_administrator();
     if not can_lose_role(of_user, null) then
@@ -14,11 +12,12 @@ begin
     -- The lock keeps the user from joining a project.
     perform from users u where u.id = of_user for update;
     perform require_other_owner(of_user, null);
-    delete from users u where u.id = of_user returning u.email into gone;
-    if gone is null then
+    if not exists (select from users u where u.id = of_user) then
         raise exception 'user user_% does not exist', of_user using errcode = 'no_data_found';
     end if;
-    perform audit('user.deleted', null, 'user_' || of_user, jsonb_build_object('email', gone));
+    -- Before the deletion, while the user has a name.
+    perform audit('user.deleted', null, 'user_' || of_user, jsonb_build_object('email', find_target_name('user_' || of_user)));
+    delete from users u where u.id = of_user;
 end;
 $$;
 

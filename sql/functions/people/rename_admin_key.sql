@@ -3,6 +3,8 @@ language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
+declare
+    former_name constant text := (select k.name from admin_keys k where k.id = key_id);
 begin
     perform require_administrator();
     perform require_key_name(new_name);
@@ -10,7 +12,7 @@ begin
     if not found then
         raise exception 'admin key admin_key_% does not exist', key_id using errcode = 'no_data_found';
     end if;
-    perform audit('admin_api_key.updated', null, 'admin_key_' || key_id, jsonb_build_object('name', new_name));
+    perform audit('admin_api_key.updated', null, 'admin_key_' || key_id, jsonb_build_object('name', new_name, 'was', former_name));
 end;
 $$;
 

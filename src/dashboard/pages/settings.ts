@@ -5,8 +5,9 @@ import type { Settings } from './types.ts'
 
 const settingsPath = (projectId: string) => `/v1/organization/projects/${projectId}/settings`
 
-export function useSettings(projectId: string) {
-  return useQuery<Settings>({ queryKey: [settingsPath(projectId)] })
+/** Without a project, nothing is loaded. */
+export function useSettings(projectId: string | undefined) {
+  return useQuery<Settings>({ queryKey: [settingsPath(projectId ?? '')], enabled: projectId !== undefined })
 }
 
 /** Updates settings by name. */

@@ -1,5 +1,6 @@
 /** The field of one project setting, as the server describes it: a choice with hints, an amount with a unit, or text. */
 import { useId, useState } from 'react'
+import { describeChoice, largestUnit, unitsOf } from '../setting-values.ts'
 import type { SettingKind } from '../types.ts'
 import { FIELD_CLASS, LabeledField, TextField } from './fields.tsx'
 import { Select } from './select.tsx'
@@ -11,31 +12,10 @@ interface SettingFieldProps {
   onChange(value: string): void
 }
 
-/** Units in ascending size, by the last word of a setting's name. */
-const UNITS: Record<string, readonly (readonly [title: string, size: number])[]> = {
-  seconds: [
-    ['seconds', 1],
-    ['minutes', 60],
-    ['hours', 3600],
-    ['days', 86_400],
-  ],
-  bytes: [
-    ['bytes', 1],
-    ['KiB', 1024],
-    ['MiB', 1024 ** 2],
-    ['GiB', 1024 ** 3],
-  ],
-}
-
-/** Returns the last word of a setting's name. */
-function unitOf(name: string): string {
-  return name.slice(name.lastIndexOf('_') + 1)
-}
-
 export function SettingField({ kind, ...field }: SettingFieldProps) {
   const { name, type, title, help, least, most } = kind
   if (type === 'choice') return <ChoiceField kind={kind} {...field} />
-  if (unitOf(name) in UNITS) return <AmountField kind={kind} {...field} />
+  if (unitsOf(name)) return <AmountField kind={kind} {...field} />
   const isNumber = type === 'number' || type === 'whole'
   const limits = isNumber
     ? {
@@ -49,14 +29,15 @@ export function SettingField({ kind, ...field }: SettingFieldProps) {
   return <TextField label={title} hint={help} autoComplete="off" {...limits} {...field} />
 }
 
-function ChoiceField({ kind: { title, words, choices }, value, disabled, onChange }: SettingFieldProps) {
+function ChoiceField({ kind, value, disabled, onChange }: SettingFieldProps) {
   const name = useId()
+  const { title, words } = kind
   return (
     <fieldset disabled={disabled} className="sm:col-span-2">
       <legend className="mb-1.5 font-medium">{title}</legend>
       <div className={`grid gap-2 ${words.length > 2 ? 'sm:grid-cols-3' : 'sm:grid-cols-2'}`}>
-        {words.map((word, index) => {
-          const [label = word, hint = ''] = choices[index]?.split(/: (.*)/) ?? []
+        {words.map(word => {
+          const [label, hint] = describeChoice(kind, word)
           return (
             <label
               key={word}
@@ -83,11 +64,9 @@ function ChoiceField({ kind: { title, words, choices }, value, disabled, onChang
 }
 
 function AmountField({ kind: { name, title, help, most }, value, disabled, onChange }: SettingFieldProps) {
-  const units = UNITS[unitOf(name)] ?? []
+  const units = unitsOf(name) ?? []
   const [chosen, setChosen] = useState<number | null>(null)
-  // The largest unit that divides the amount without a remainder.
-  const largestUnit = units.findLastIndex(([, size]) => Number(value) > 0 && Number(value) % size === 0)
-  const at = chosen ?? Math.max(0, largestUnit)
+  const at = chosen ?? largestUnit(units, Number(value))
   const size = units[at]?.[1] ?? 1
   const update = (text: string, unitSize: number) =>
     onChange(text === '' ? '' : String(Math.round(Number(text) * unitSize)))

@@ -1,21 +1,21 @@
-/** The audit log of one project, or of the installation when the URL names no project. */
-import { useParams } from '@tanstack/react-router'
-import { AUDIT_ACTIONS } from '../../../postgres/seeds.generated.ts'
-import { Badge, UserText } from '../components/elements.tsx'
+/** The audit log of one project, or of the installation when the URL names no project: a sentence for each change. */
+import { Link, useParams } from '@tanstack/react-router'
+import type { Part } from '../audit-phrases.ts'
+import { AUDIT_TITLES, type AuditEvent, describeActor, describeAuditEvent } from '../audit-sentences.ts'
 import { Resource } from '../components/resource.tsx'
 import { Select } from '../components/select.tsx'
-import type { Column } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
 import { escapeControlCharacters, formatShortTime } from '../format.ts'
-import type { ViewRow } from '../types.ts'
-
-type AuditEvent = ViewRow<'organization_audit_logs'>
-
-const ACTIONS = AUDIT_ACTIONS.map(({ action }) => action)
+import { useProjects } from '../session.ts'
+import { useSettings } from '../settings.ts'
+import type { SettingKind } from '../types.ts'
 
 export default function AuditLog() {
   const { project } = useParams({ strict: false })
   const [{ type = '' }, change] = useFilters()
+  // Every project has the same kinds of settings.
+  const { data: projects } = useProjects()
+  const kinds = useSettings(project ?? projects?.[0]?.id).data?.kinds ?? []
   return (
     <Resource<AuditEvent>
       page={{
@@ -30,53 +30,87 @@ export default function AuditLog() {
       toolbar={
         <Select
           aria-label="Event type"
-          choices={[['', 'All events'], ...ACTIONS]}
+          choices={[['', 'All events'], ...AUDIT_TITLES]}
           value={type}
           onChange={chosen => change({ type: chosen })}
         />
       }
       empty={{ title: 'No events', help: 'Every change appears here, unless an event type is selected.' }}
-      columns={project === undefined ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'Project')}
+      columns={[
+        { title: 'Time', look: 'line', cell: event => formatShortTime(event.effective_at) },
+        {
+          title: 'Event',
+          cell: event => <Sentence event={event} kinds={kinds} isOfAll={project === undefined} />,
+        },
+      ]}
     />
   )
 }
 
-const COLUMNS: Column<AuditEvent>[] = [
-  { title: 'Time', look: 'line', cell: event => formatShortTime(event.effective_at) },
-  {
-    title: 'Event',
-    cell: event => <Badge look={event.type.endsWith('failed') ? 'bad' : 'neutral'}>{event.type}</Badge>,
-  },
-  { title: 'Actor', cell: event => <Actor actor={event.actor} /> },
-  { title: 'Project', cell: event => event.project?.name ?? '' },
-  { title: 'Details', cell: event => <Details event={event} /> },
-]
-
-function Actor({ actor }: { actor: AuditEvent['actor'] }) {
-  const { session, api_key: key } = actor
-  const user = session?.user ?? key?.user
-  const origin = key ? `admin key ${key.id}` : user?.id === 'operator' ? 'operator' : (session?.ip_address ?? '')
+function Sentence({ event, kinds, isOfAll }: { event: AuditEvent; kinds: readonly SettingKind[]; isOfAll: boolean }) {
+  const { name, origin } = describeActor(event.actor)
+  const { project } = event
+  const parts = describeAuditEvent(event, kinds)
+  const isNamed = parts.some(part => typeof part === 'object' && 'name' in part && part.name === project?.name)
   return (
-    <span className="block min-w-40">
-      <UserText>{user?.email ?? ''}</UserText> <span className="text-xs text-muted">{origin}</span>
-    </span>
+    <div className="min-w-56">
+      <p className="[overflow-wrap:anywhere]">
+        <Emphasis>{name}</Emphasis>{' '}
+        {parts.map((part, at) => (
+          <SentencePart key={at} part={part} projectId={project?.id} />
+        ))}
+        {isOfAll && project && !isNamed && (
+          <>
+            {' '}
+            in the project <Emphasis>{project.name ?? project.id}</Emphasis>
+          </>
+        )}
+      </p>
+      <details className="mt-0.5 text-xs text-muted">
+        <summary className="w-fit cursor-pointer">
+          {origin === '' ? 'Details' : escapeControlCharacters(origin)}
+        </summary>
+        <RecordedValues event={event} />
+      </details>
+    </div>
   )
 }
 
-function Details({ event }: { event: AuditEvent }) {
-  const subject = (event as unknown as Record<string, { id: string; data: Record<string, unknown> } | undefined>)[
+function SentencePart({ part, projectId }: { part: Part; projectId: string | undefined }) {
+  if (typeof part === 'string') return part
+  if ('name' in part) return <Emphasis>{part.name}</Emphasis>
+  if (projectId === undefined) return 'a request'
+  return (
+    <Link
+      to={`/${projectId}/requests` as never}
+      search={{ request: part.request } as never}
+      className="text-accent underline"
+    >
+      a request
+    </Link>
+  )
+}
+
+function Emphasis({ children }: { children: string }) {
+  return <bdi className="font-medium">{escapeControlCharacters(children)}</bdi>
+}
+
+/** Shows the event as it was recorded, with the ids that the API uses. */
+function RecordedValues({ event }: { event: AuditEvent }) {
+  const changed = (event as unknown as Record<string, { id: string; data: Record<string, unknown> } | undefined>)[
     event.type
   ]
-  const fields = Object.entries(subject?.data ?? {})
+  const fields = { type: event.type, id: changed?.id, ...changed?.data }
   return (
-    <span className="block min-w-64 font-mono text-xs">
-      <span className="break-all text-muted">{subject?.id}</span>
-      {fields.map(([name, value]) => (
-        <span key={name} className="ml-2 inline-block break-all">
-          <span className="text-muted">{name}=</span>
-          <bdi>{escapeControlCharacters(typeof value === 'object' ? JSON.stringify(value) : String(value))}</bdi>
-        </span>
+    <dl className="mt-1 grid w-fit grid-cols-[auto_minmax(0,1fr)] gap-x-3 font-mono">
+      {Object.entries(fields).map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt>{name}</dt>
+          <dd className="break-all text-ink">
+            <bdi>{escapeControlCharacters(typeof value === 'object' ? JSON.stringify(value) : String(value))}</bdi>
+          </dd>
+        </div>
       ))}
-    </span>
+    </dl>
   )
 }

@@ -5,6 +5,7 @@ import { Button, Card, ErrorMessage, PageHeader, Pending, Warnings } from '../co
 import { FormDialog } from '../components/form-dialog.tsx'
 import { SettingField } from '../components/setting-fields.tsx'
 import { hasRole, useProject } from '../session.ts'
+import { formatFieldValue } from '../setting-values.ts'
 import { useSettings, useUpdateSettings } from '../settings.ts'
 import type { Project } from '../types.ts'
 import { ContextCorrections } from './context-corrections.tsx'
@@ -30,7 +31,7 @@ function PolicyForm({ project }: { project: Project }) {
   const [draft, setDraft] = useState<Record<string, string>>({})
   if (current.data === undefined) return <Pending error={current.error} />
   const { settings, kinds, warnings } = current.data
-  const isChanged = Object.entries(draft).some(([name, value]) => value !== formatValue(settings[name]))
+  const isChanged = Object.entries(draft).some(([name, value]) => value !== formatFieldValue(settings[name]))
   function submit(event: FormEvent) {
     event.preventDefault()
     saving.mutate(draft, { onSuccess: () => setDraft({}) })
@@ -52,7 +53,7 @@ function PolicyForm({ project }: { project: Project }) {
                 <SettingField
                   key={kind.name}
                   kind={kind}
-                  value={draft[kind.name] ?? formatValue(settings[kind.name])}
+                  value={draft[kind.name] ?? formatFieldValue(settings[kind.name])}
                   disabled={!canEdit}
                   onChange={value => setDraft(before => ({ ...before, [kind.name]: value }))}
                 />
@@ -96,9 +97,4 @@ function UnsavedChangesGuard({ isChanged }: { isChanged: boolean }) {
       onClose={leaving.reset}
     />
   )
-}
-
-/** Formats a setting for its field. Lists become comma-separated text. */
-function formatValue(value: unknown): string {
-  return Array.isArray(value) ? value.join(', ') : String(value ?? '')
 }
