@@ -149,6 +149,40 @@ comment on column notification_channel.subject_prefix is 'Null: none.';
 
 create type quota as (keys key_type, used natural_number, quota natural_number, remaining bigint);
 create type key_activity as (id text, name text, redacted_value text, type key_type, requests_last_minute natural_number, requests_per_minute natural_number);
+create domain limit_kind as text check (value in ('monthly_requests', 'requests_per_minute', 'tokens_per_minute', 'budget'));
+create type nearest_limit as (
+    kind limit_kind,
+    key_type key_type,
+    api_key_id text,
+    api_key_name text,
+    budget_id text,
+    model text,
+    tag text,
+    per budget_length,
+    unit text,
+    used numeric,
+    amount numeric,
+    share double precision,
+    resets_at unix_seconds,
+    is_of_plan boolean,
+    is_of_organization boolean
+);
+comment on type nearest_limit is 'A limit that applies to requests of a project, and how much of it is used.';
+comment on column nearest_limit.key_type is 'The keys to which the quota applies together. Null: the limit is no quota.';
+comment on column nearest_limit.api_key_id is 'The key to which the limit applies. Null: it applies to all keys.';
+comment on column nearest_limit.api_key_name is 'Null: it applies to all keys.';
+comment on column nearest_limit.budget_id is 'Null: the limit is no budget.';
+comment on column nearest_limit.model is 'The model to which a budget applies. Null: any.';
+comment on column nearest_limit.tag is 'The tag to which a budget applies, as name=value. Null: any.';
+comment on column nearest_limit.per is 'The period of a budget. Null: the limit is no budget.';
+comment on column nearest_limit.unit is 'requests, tokens or usd.';
+comment on column nearest_limit.used is 'In the present period, with the amounts that requests in flight have reserved; per minute, by requests that ended in the last minute.';
+comment on column nearest_limit.amount is 'The limit.';
+comment on column nearest_limit.share is 'The used share; 1 for a limit of zero.';
+comment on column nearest_limit.resets_at is 'When the period ends. Null: a total, or a limit per minute, which applies to every interval of 60 seconds.';
+comment on column nearest_limit.is_of_plan is 'True: the plan sets it. False: the project does, or for one of its keys an owner.';
+comment on column nearest_limit.is_of_organization is 'True: a budget of all projects together.';
+
 create type rejection_count as (
     reason text,
     project_id text,

@@ -3,53 +3,29 @@
 insert into setting_kinds (name, type, preset, least, most, words, area, title, help, choices, place)
 select v.*, row_number() over ()
 from (values
-    ('cache_mode', 'choice', 'all', null, null, '{all,deterministic,off}', 'Cached responses', 'Cache mode', 'Which requests may be answered from the cache.', array[
+    ('cache_mode', 'choice', 'all', null, null, '{all,deterministic,off}', 'Cache hits', 'Cache mode', 'Which requests may be answered from the cache.', array[
         'All requests: Unless a request forbids it.',
         'Deterministic requests: With temperature 0 or a seed. All others are forwarded to the provider.',
         'Off: Responses are neither looked up nor cached.'
     ]),
-    ('cache_scope', 'choice', 'project', null, null, '{project,key,user}', 'Cached responses', 'Sharing scope', 'Which callers may receive cached responses to requests of others. This applies to exact hits, semantic hits and coalesced requests. Responses that were cached in another scope are not served.', array[
-        'Whole project: All callers share. A first-person question (I, my) of a named end user matches only that user’s questions.',
-        'Same API key: Nothing is shared between keys.',
-        'Same end user: Named by safety_identifier, user or metadata.user_id. Requests without an end user share within their key.'
-    ]),
-    ('cache_refresh', 'choice', 'any', null, null, '{any,none}', 'Cached responses', 'Cache refresh', 'Whether the response to a request that bypasses the cache (Cache-Control: no-cache or max-age) replaces the cached response.', array[
-        'Allowed: Later requests get the new response.',
-        'Not allowed: The new response is not cached.'
-    ]),
-    ('cache_feedback', 'choice', 'members', null, null, '{any,members,none}', 'Cached responses', 'Feedback on matches', 'Who may mark semantic hits and near misses as right or wrong. A verdict applies within the sharing scope of its request.', array[
-        'All callers: Members, and every API key for requests of its own sharing scope.',
-        'Members: Members and owners only, in the dashboard or with an admin key.',
-        'Nobody: Only operators, with psql.'
-    ]),
-    ('cache_ttl_seconds', 'whole', '604800', 0, 315360000, array['whole seconds'], 'Cached responses', 'Time to live', 'How long a response is cached, unless the request sets another time. The plan sets the maximum.', '{}'),
-    ('cache_bytes', 'whole', '1073741824', 0, null, array['whole bytes'], 'Cached responses', 'Maximum cache size', 'When the cache is larger, the responses that expire first are deleted. Checked once a minute.', '{}'),
-    ('seal_answers', 'choice', 'off', null, null, '{off,on}', 'Cached responses', 'Encryption at rest', 'Whether cached responses, questions and stored responses are encrypted with the installation’s key. Applies to data stored from now on.', array[
-        'Off: Plain text in the database and in Redis.',
-        'On: Unreadable in a copy of the database without ENCRYPTION_KEY. Embeddings are not encrypted.'
-    ]),
-    ('semantic_mode', 'choice', 'on', null, null, '{on,shadow,off}', 'Semantic cache', 'Semantic hits', 'Whether a differently worded question may be answered from the cache.', array[
+    ('semantic_mode', 'choice', 'on', null, null, '{on,shadow,off}', 'Cache hits', 'Semantic hits', 'Whether a differently worded question may be answered from the cache.', array[
         'On: Served if the match policy accepts the match.',
         'Shadow: Requests are forwarded to the provider. Semantic hits shows what the cache would have served.',
         'Off: Only identical requests are answered from the cache.'
     ]),
-    ('semantic_policy', 'choice', 'verified', null, null, '{verified,proved,judged,threshold}', 'Semantic cache', 'Match policy', 'Which matches are served.', array[
+    ('semantic_policy', 'choice', 'verified', null, null, '{verified,proved,judged,threshold}', 'Cache hits', 'Match policy', 'Which matches are served.', array[
         'Verified: Questions that ask the same, as far as the verifier can tell.',
         'Proved: Only questions with the same text after normalization. Similarity is not used.',
         'Judged: Verified matches, and pairs that the judge has confirmed.',
         'Similarity only: Every match above the threshold. Expect wrong responses: see Threshold simulation on the cache page first.'
     ]),
-    ('semantic_risk', 'choice', 'balanced', null, null, '{careful,balanced,generous}', 'Semantic cache', 'Verifier', 'How sure the verifier must be that two questions ask the same.', array[
+    ('semantic_risk', 'choice', 'balanced', null, null, '{careful,balanced,generous}', 'Cache hits', 'Verifier', 'How sure the verifier must be that two questions ask the same.', array[
         'Careful: Fewer hits, hardly any of them wrong.',
         'Balanced: About a quarter more hits.',
         'Generous: About twice as many hits, of which more are wrong.'
     ]),
-    ('semantic_threshold', 'number', '0.95', 0, 1, array['a number'], 'Semantic cache', 'Similarity threshold', 'Minimum score of a match by the verifier, or its cosine where similarity alone decides, from 0 to 1. Pairs that a person or the judge has confirmed may be below it.', '{}'),
-    ('semantic_contexts', 'contexts', '{}', 0, 100, array['up to 100 hashes of contexts with commas between them, each as hash=question or hash=wording, or nothing'], 'Semantic cache', 'Corrected contexts', 'Instructions, by their hash, after which the wording of a question does not matter (hash=question) or matters (hash=wording), whatever the cache recognizes. Cache explanations show the hash.', '{}'),
-    ('log_content', 'choice', 'off', null, null, '{off,sealed}', 'Semantic cache', 'Storage of request text', 'Whether the text of requests and responses is stored, and the questions of semantic hits and near misses.', array[
-        'Not stored: Requests show no text. Semantic hits show the similarity and the kinds of difference.',
-        'Stored for a week: Encrypted. Members of the project can read it under Requests, Semantic hits and Near misses.'
-    ]),
+    ('semantic_threshold', 'number', '0.95', 0, 1, array['a number'], 'Cache hits', 'Similarity threshold', 'Minimum score of a match by the verifier, or its cosine where similarity alone decides, from 0 to 1. Pairs that a person or the judge has confirmed may be below it.', '{}'),
+    ('semantic_contexts', 'contexts', '{}', 0, 100, array['up to 100 hashes of contexts with commas between them, each as hash=question or hash=wording, or nothing'], 'Cache hits', 'Corrected contexts', 'Instructions, by their hash, after which the wording of a question does not matter (hash=question) or matters (hash=wording), whatever the cache recognizes. Cache explanations show the hash.', '{}'),
     ('semantic_judge', 'choice', 'off', null, null, '{off,learn,inline}', 'Judge', 'Judge', 'Whether a model compares pairs of questions that the verifier leaves undecided. Applies to the match policy Judged.', array[
         'Off: Only people give verdicts, under Semantic hits and Near misses.',
         'After the request: Requests do not wait. Verdicts apply to later requests.',
@@ -60,29 +36,53 @@ from (values
     ('semantic_judge_timeout_ms', 'whole', '800', 1, 60000, array['whole milliseconds'], 'Judge', 'Timeout, in milliseconds', 'How long a request waits for the judge. A later verdict applies to the next request.', '{}'),
     ('semantic_judge_floor', 'number', '0.8', 0, 1, array['a number'], 'Judge', 'Minimum similarity', 'Less similar pairs are not sent to the judge, and its verdicts on them do not apply. A person’s verdict applies at any similarity.', '{}'),
     ('semantic_verify_ratio', 'number', '0', 0, 1, array['a number'], 'Judge', 'Share of hits to verify', 'From 0 to 1. The judge checks this share of semantic hits afterwards, under every match policy. A pair that it finds different is not served again.', '{}'),
-    ('aliases', 'aliases', '{}', 0, 100, array['up to 100 names with commas between them, each with the model that it stands for, name=model, and up to five fallbacks, name=model|fallback, of at most 256 characters, or nothing'], 'Models, tools and budgets', 'Aliases', 'Alternative model names for clients, such as fast=gpt-5.4-mini, separated by commas. An alias may have its own fallbacks: smart=gpt-5.4|claude-opus-4-8.', '{}'),
-    ('fallbacks', 'models', '{}', 0, 5, array['up to 5 different model names with commas between them, or nothing'], 'Models, tools and budgets', 'Fallback models', 'Up to five models, separated by commas. They are called in this order when a model is unavailable.', '{}'),
-    ('first_token_timeout_ms', 'durations', '{}', 1, 3600000, array['whole milliseconds from 1 to 3600000, for all models or for one, model=milliseconds, up to 100 with commas between them and * in names for any characters, or nothing'], 'Models, tools and budgets', 'First token timeout', 'In milliseconds, from the request to the first text, reasoning or tool call of a stream; for all models, and for single models: 20000, gpt-5.4=90000. Empty: 30 seconds while a fallback is left, otherwise the installation’s limit.', '{}'),
-    ('idle_timeout_ms', 'durations', '{}', 1, 3600000, array['whole milliseconds from 1 to 3600000, for all models or for one, model=milliseconds, up to 100 with commas between them and * in names for any characters, or nothing'], 'Models, tools and budgets', 'Token timeout', 'In milliseconds, from one token of a stream to the next; for all models, and for single models. Empty: the installation’s limit.', '{}'),
-    ('response_timeout_ms', 'durations', '{}', 1, 3600000, array['whole milliseconds from 1 to 3600000, for all models or for one, model=milliseconds, up to 100 with commas between them and * in names for any characters, or nothing'], 'Models, tools and budgets', 'Response timeout', 'In milliseconds, from the request to the end of a response that is not streamed; for all models, and for single models. Empty: no limit beyond the installation’s.', '{}'),
-    ('streams', 'choice', 'live', null, null, '{live,whole}', 'Models, tools and budgets', 'Streams', 'When a stream is sent to its client, unless the request sets it.', array[
+    ('cache_scope', 'choice', 'project', null, null, '{project,key,user}', 'Sharing', 'Sharing scope', 'Which callers may receive cached responses to requests of others. This applies to exact hits, semantic hits and coalesced requests. Responses that were cached in another scope are not served.', array[
+        'Whole project: All callers share. A first-person question (I, my) of a named end user matches only that user’s questions.',
+        'Same API key: Nothing is shared between keys.',
+        'Same end user: Named by safety_identifier, user or metadata.user_id. Requests without an end user share within their key.'
+    ]),
+    ('cache_feedback', 'choice', 'members', null, null, '{any,members,none}', 'Sharing', 'Feedback on matches', 'Who may mark semantic hits and near misses as right or wrong. A verdict applies within the sharing scope of its request.', array[
+        'All callers: Members, and every API key for requests of its own sharing scope.',
+        'Members: Members and owners only, in the dashboard or with an admin key.',
+        'Nobody: Only operators, with psql.'
+    ]),
+    ('cache_ttl_seconds', 'whole', '604800', 0, 315360000, array['whole seconds'], 'Lifetime', 'Time to live', 'How long a response is cached, unless the request sets another time. The plan sets the maximum.', '{}'),
+    ('cache_bytes', 'whole', '1073741824', 0, null, array['whole bytes'], 'Lifetime', 'Maximum cache size', 'When the cache is larger, the responses that expire first are deleted. Checked once a minute.', '{}'),
+    ('cache_refresh', 'choice', 'any', null, null, '{any,none}', 'Lifetime', 'Cache refresh', 'Whether the response to a request that bypasses the cache (Cache-Control: no-cache or max-age) replaces the cached response.', array[
+        'Allowed: Later requests get the new response.',
+        'Not allowed: The new response is not cached.'
+    ]),
+    ('allowed_models', 'models', '{}', 0, 100, array['up to 100 different model names with commas between them, * in them for any characters, or nothing'], 'Models', 'Allowed models', 'Patterns of model names, such as openai/*, separated by commas. Leave empty to allow all models.', '{}'),
+    ('aliases', 'aliases', '{}', 0, 100, array['up to 100 names with commas between them, each with the model that it stands for, name=model, and up to five fallbacks, name=model|fallback, of at most 256 characters, or nothing'], 'Models', 'Aliases', 'Alternative model names for clients, such as fast=gpt-5.4-mini, separated by commas. An alias may have its own fallbacks: smart=gpt-5.4|claude-opus-4-8.', '{}'),
+    ('fallbacks', 'models', '{}', 0, 5, array['up to 5 different model names with commas between them, or nothing'], 'Models', 'Fallback models', 'Up to five models, separated by commas. They are called in this order when a model is unavailable.', '{}'),
+    ('first_token_timeout_ms', 'durations', '{}', 1, 3600000, array['whole milliseconds from 1 to 3600000, for all models or for one, model=milliseconds, up to 100 with commas between them and * in names for any characters, or nothing'], 'Timeouts and streams', 'First token timeout', 'In milliseconds, from the request to the first text, reasoning or tool call of a stream; for all models, and for single models: 20000, gpt-5.4=90000. Empty: 30 seconds while a fallback is left, otherwise the installation’s limit.', '{}'),
+    ('idle_timeout_ms', 'durations', '{}', 1, 3600000, array['whole milliseconds from 1 to 3600000, for all models or for one, model=milliseconds, up to 100 with commas between them and * in names for any characters, or nothing'], 'Timeouts and streams', 'Token timeout', 'In milliseconds, from one token of a stream to the next; for all models, and for single models. Empty: the installation’s limit.', '{}'),
+    ('response_timeout_ms', 'durations', '{}', 1, 3600000, array['whole milliseconds from 1 to 3600000, for all models or for one, model=milliseconds, up to 100 with commas between them and * in names for any characters, or nothing'], 'Timeouts and streams', 'Response timeout', 'In milliseconds, from the request to the end of a response that is not streamed; for all models, and for single models. Empty: no limit beyond the installation’s.', '{}'),
+    ('streams', 'choice', 'live', null, null, '{live,whole}', 'Timeouts and streams', 'Streams', 'When a stream is sent to its client, unless the request sets it.', array[
         'Live: As it arrives. A stream that fails after its first token ends with an error.',
         'Whole: Once it is complete, so that a fallback can replace a stream that fails. Comments keep the connection open meanwhile.'
     ]),
-    ('allowed_models', 'models', '{}', 0, 100, array['up to 100 different model names with commas between them, * in them for any characters, or nothing'], 'Models, tools and budgets', 'Allowed models', 'Patterns of model names, such as openai/*, separated by commas. Leave empty to allow all models.', '{}'),
-    ('unsupported_tools', 'choice', 'drop', null, null, '{drop,refuse}', 'Models, tools and budgets', 'Unsupported hosted tools', 'How to handle tools that the provider would have to run but does not support, if the model may choose its tools.', array[
+    ('unsupported_tools', 'choice', 'drop', null, null, '{drop,refuse}', 'Provider features', 'Unsupported hosted tools', 'How to handle tools that the provider would have to run but does not support, if the model may choose its tools.', array[
         'Omit: The tools are omitted from the request, and a response header lists them.',
         'Reject: The request is rejected with 400.'
     ]),
-    ('anthropic_cache_marks', 'choice', 'off', null, null, '{off,on}', 'Models, tools and budgets', 'Anthropic prompt caching', 'Whether chat requests to Anthropic with the project’s own key are marked for prompt caching.', array[
+    ('anthropic_cache_marks', 'choice', 'off', null, null, '{off,on}', 'Provider features', 'Anthropic prompt caching', 'Whether chat requests to Anthropic with the project’s own key are marked for prompt caching.', array[
         'Off: Only marks set by clients.',
         'On: Tools, system prompt and last turn are marked, unless the request has marks. Writing to the prompt cache costs 25% more than normal input; reading costs 10% of the normal price.'
     ]),
-    ('when_exhausted', 'choice', 'serve_cache', null, null, '{serve_cache,refuse}', 'Models, tools and budgets', 'When a budget is spent', 'Whether cache hits are still served.', array[
+    ('when_exhausted', 'choice', 'serve_cache', null, null, '{serve_cache,refuse}', 'Budgets', 'When a budget is spent', 'Whether cache hits are still served.', array[
         'Serve cache hits: Requests that need a provider are rejected with 429.',
         'Reject: All requests are rejected with 429.'
     ]),
-    ('budget_key_share', 'whole', '80', 1, 100, array['a whole percentage'], 'Models, tools and budgets', 'Budget share per key', 'In percent. While other keys are active, the requests in flight of one key can reserve at most this share of the unspent budget. A key’s only request in flight can reserve all of it. 100 means no limit.', '{}')
+    ('budget_key_share', 'whole', '80', 1, 100, array['a whole percentage'], 'Budgets', 'Budget share per key', 'In percent. While other keys are active, the requests in flight of one key can reserve at most this share of the unspent budget. A key’s only request in flight can reserve all of it. 100 means no limit.', '{}'),
+    ('log_content', 'choice', 'off', null, null, '{off,sealed}', 'Stored data', 'Storage of request text', 'Whether the text of requests and responses is stored, and the questions of semantic hits and near misses.', array[
+        'Not stored: Requests show no text. Semantic hits show the similarity and the kinds of difference.',
+        'Stored for a week: Encrypted. Members of the project can read it under Requests, Semantic hits and Near misses.'
+    ]),
+    ('seal_answers', 'choice', 'off', null, null, '{off,on}', 'Stored data', 'Encryption at rest', 'Whether cached responses, questions and stored responses are encrypted with the installation’s key. Applies to data stored from now on.', array[
+        'Off: Plain text in the database and in Redis.',
+        'On: Unreadable in a copy of the database without ENCRYPTION_KEY. Embeddings are not encrypted.'
+    ])
 ) as v (name, type, preset, least, most, words, area, title, help, choices)
 on conflict (name) do update
 set type = excluded.type,

@@ -63,6 +63,12 @@ const VIEWS: Record<string, [name: string, query: string][]> = {
     ['sharing', '?view=sharing'],
   ],
   '/$project/settings/keys': [['keys', '?all=true']],
+  '/$project/settings/policy': [
+    ['policy', ''],
+    ['policy-sharing', '/sharing'],
+    ['policy-models', '/models'],
+    ['policy-spending', '/spending'],
+  ],
   '/audit': [['whole-audit', '']],
 }
 

@@ -78,6 +78,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await tab.goto(`${root}/dashboard/projects`)
       await tab.getByRole('link', { name: 'drafts' }).click()
       await tab.getByRole('link', { name: 'Cache and models' }).click()
+      await tab.getByRole('link', { name: 'Models and routing' }).click()
       const models = tab.getByLabel('Allowed models')
       await models.fill('openai/*')
       const logInAgain = async (email: string, password: string) => {

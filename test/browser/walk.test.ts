@@ -169,6 +169,7 @@ describe.skipIf(!chromiumPath)(title, () => {
 
     test('marks a wrong match', async () => {
       await go('Cache and models')
+      await page.getByRole('link', { name: 'Spending and stored data' }).click()
       await page.getByLabel(/^Stored for a week/).check()
       await page.getByRole('button', { name: 'Save settings' }).click()
       await page.getByText('Saved. Changes apply to the next request.').waitFor()

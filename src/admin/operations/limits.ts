@@ -8,9 +8,9 @@ import { defineCollection, defineFullList, defineRead, defineShortList, defineUp
 import { unixSecondsParameter } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
 import { defineObject, PROJECT_NOT_FOUND } from '../objects.ts'
-import { fromUnixSeconds, timePageQuery } from '../pagination.ts'
+import { fromUnixSeconds, limitParameter, rowLimit, timePageQuery } from '../pagination.ts'
 import { listSchema } from '../responses/shared.ts'
-import { rejectionCountSchema } from '../responses/usage.ts'
+import { nearestLimitSchema, rejectionCountSchema } from '../responses/usage.ts'
 
 const PROJECT = '/v1/organization/projects/:project_id'
 
@@ -57,6 +57,20 @@ export const LIMIT_OPERATIONS = [
     body: t.Record(t.String(), t.Unknown()),
   },
   defineRead(limitsOfProject, 'Read the usage of a project’s quota and rate limits'),
+  defineOperation({
+    method: 'GET',
+    path: `${limitsOfProject.basePath}/nearest`,
+    tag: 'Limits',
+    summary: 'List a project’s limits, of which the largest share is used first',
+    response: listSchema(nearestLimitSchema),
+    query: { limit: limitParameter },
+    async serve({ caller, ids, query: { limit } }) {
+      await requireProject(caller.actor, ids.project_id)
+      const size = rowLimit(limit)
+      const rows = await callAsActor(caller.actor, 'nearest_limits', { of_project: ids.project_id, max_rows: size })
+      return { object: 'list', data: rows.slice(0, size - 1), has_more: rows.length === size }
+    },
+  }),
   defineFullList(plans, 'List plans'),
   defineRead(plans, 'Read a plan'),
   defineUpdate(plans, 'Change the limits of a plan', {

@@ -14,6 +14,12 @@ const share = t.Object(
   { ...SQL_TYPE_SCHEMAS.usage_share, hit_rate: hitRateSchema },
   { $id: 'Share', description: 'The share of a model, key or tag in the usage.' },
 )
+export const nearestLimitSchema = t.Object(SQL_TYPE_SCHEMAS.nearest_limit, {
+  $id: 'NearestLimit',
+  description: 'A limit that applies to requests of a project, and how much of it is used.',
+})
+export type NearestLimit = Static<typeof nearestLimitSchema>
+
 const latency = t.Object(SQL_TYPE_SCHEMAS.latency, { $id: 'Latency' })
 
 const optionalCount = t.Optional(nullable(countSchema))

@@ -33,6 +33,7 @@ export const PAGE_ENTRIES: readonly PageEntry[] = [
     load: () => import('./screens/cache-policy.tsx'),
     link: ['settings', 'Cache and models'],
   },
+  { path: '/$project/settings/policy/$page', load: () => import('./screens/cache-policy.tsx') },
   {
     path: '/$project/settings/limits',
     load: () => import('./screens/limits.tsx'),

@@ -112,7 +112,7 @@ function ContentStorageHint({ project }: { project: Project }) {
   return (
     <p className="border-b border-line px-4 py-2.5 text-xs text-muted">
       To read questions and responses here, turn on storage of request text under{' '}
-      <Link to={`/${project.id}/settings/policy` as never} className="text-accent underline">
+      <Link to={`/${project.id}/settings/policy/spending` as never} className="text-accent underline">
         Cache and models
       </Link>
       .

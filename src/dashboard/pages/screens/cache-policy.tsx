@@ -1,9 +1,10 @@
-/** The page “Cache and models”: one field for each project setting that the server describes. */
-import { useBlocker } from '@tanstack/react-router'
+/** The pages “Cache and models”: one field for each project setting that the server describes, in pages by purpose. */
+import { Link, useBlocker, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { Button, Card, ErrorMessage, PageHeader, Pending, Warnings } from '../components/elements.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { SettingField } from '../components/setting-fields.tsx'
+import { findPolicyPage, POLICY_PAGES, type PolicyPage, settingsOfPage } from '../policy-pages.ts'
 import { hasRole, useProject } from '../session.ts'
 import { formatFieldValue } from '../setting-values.ts'
 import { useSettings, useUpdateSettings } from '../settings.ts'
@@ -13,17 +14,41 @@ import { JudgeSuggestion } from './judge-suggestion.tsx'
 
 export default function CachePolicy() {
   const project = useProject()
+  const { page: name } = useParams({ strict: false })
+  const page = findPolicyPage(name)
+  if (!page) return <PageHeader title="Page not found">Choose a page from the menu.</PageHeader>
   return (
     <>
-      <PageHeader title="Cache and models">
-        Which cached responses may be served, and which models may be called. Changes apply to the next request.
-      </PageHeader>
-      {project && <PolicyForm key={project.id} project={project} />}
+      <PageHeader title="Cache and models">{page.help} Changes apply to the next request.</PageHeader>
+      {project && (
+        <>
+          <PolicyNavigation projectId={project.id} />
+          <PolicyForm key={`${project.id} ${page.name}`} project={project} page={page} />
+        </>
+      )}
     </>
   )
 }
 
-function PolicyForm({ project }: { project: Project }) {
+function PolicyNavigation({ projectId }: { projectId: string }) {
+  return (
+    <nav aria-label="Cache and models" className="mb-5 flex flex-wrap gap-x-5 border-b border-line">
+      {POLICY_PAGES.map(({ name, title }) => (
+        <Link
+          key={name}
+          to={`/${projectId}/settings/policy${name && `/${name}`}` as never}
+          activeOptions={{ exact: true, includeSearch: false }}
+          className="-mb-px border-b-2 border-transparent py-2 text-muted hover:text-ink"
+          activeProps={{ className: '!border-accent font-medium !text-ink', 'aria-current': 'page' }}
+        >
+          {title}
+        </Link>
+      ))}
+    </nav>
+  )
+}
+
+function PolicyForm({ project, page }: { project: Project; page: PolicyPage }) {
   const projectId = project.id
   const canEdit = hasRole(project, 'member')
   const current = useSettings(projectId)
@@ -41,12 +66,16 @@ function PolicyForm({ project }: { project: Project }) {
       <div className="mb-5 empty:hidden">
         <Warnings warnings={warnings} />
       </div>
-      {canEdit && <JudgeSuggestion project={project} settings={settings} />}
-      <div className="mb-5 empty:hidden">
-        <ContextCorrections project={project} settings={settings} />
-      </div>
+      {page.name === '' && (
+        <>
+          {canEdit && <JudgeSuggestion project={project} settings={settings} />}
+          <div className="mb-5 empty:hidden">
+            <ContextCorrections project={project} settings={settings} />
+          </div>
+        </>
+      )}
       <form onSubmit={submit} className="space-y-5">
-        {[...Map.groupBy(kinds, kind => kind.area)].map(([area, kindsInArea]) => (
+        {settingsOfPage(page, kinds).map(([area, kindsInArea]) => (
           <Card key={area} title={area}>
             <div className="grid gap-x-6 gap-y-5 p-4 *:min-w-0 sm:grid-cols-2">
               {kindsInArea.map(kind => (

@@ -23,7 +23,7 @@ export function CacheScopeCard({ project }: { project: Project }) {
     <Card
       title="Sharing scope"
       action={
-        <Link to={`/${project.id}/settings/policy` as never} className="text-accent underline">
+        <Link to={`/${project.id}/settings/policy/sharing` as never} className="text-accent underline">
           Change
         </Link>
       }

@@ -108,7 +108,7 @@ function RequestsLink({ row, projectId }: { row: PaidQuestion; projectId: string
 const LINKS: Record<Exclude<PaidQuestion['action'], null | 'confirm_same' | 'remove_no_cache'>, [string, string]> = {
   enable_cache: ['Change what is cached', 'settings/policy'],
   widen_scope: ['Share more widely', 'cache?view=sharing'],
-  extend_ttl: ['Keep responses longer', 'settings/policy'],
+  extend_ttl: ['Keep responses longer', 'settings/policy/sharing'],
   enable_semantic_cache: ['Turn off shadow mode', 'settings/policy'],
 }
 
