@@ -91,6 +91,14 @@ comment on column cache_scope_report.users is 'The number of end users that they
 comment on column cache_scope_report.answered is 'The number of them that an identical request in the sharing scope preceded, recently enough for its response to be cached.';
 comment on column cache_scope_report.since is 'When the first of them was answered. Null: there is none.';
 
+create type setting_effect as (setting text, value text, hits bigint, saved_usd usd);
+comment on type setting_effect is 'What another value of a setting would have changed in a project''s last week.';
+comment on column setting_effect.value is 'The other value.';
+comment on column setting_effect.hits is 'How many more requests would have been answered from the cache; negative: how many fewer.';
+comment on column setting_effect.saved_usd is 'How much more would have been saved; negative: how much less.';
+create type requested_model as (model text, requests natural_number);
+comment on type requested_model is 'A model or alias that requests named.';
+
 create type similarity_band as (
     at_least double precision,
     served natural_number,

@@ -86,6 +86,8 @@ export const SQL_FUNCTIONS = {
   count_login_attempt: { takes: { email: 'text', address: 'text', attempts: 'integer' }, gives: 'integer' },
   /** Counts a key's requests of the last 61 seconds while a process that cannot reach Redis admits some: called by that process (without_redis), which marks the key, and for a marked key by all others, with the counts of Redis for each second up to at_second, including the batch. Returns how many requests of the batch are admitted, and the seconds until another might be. */
   count_minute_requests: { takes: { of_project: 'bigint', of_key: 'bigint', requested: 'integer', max_requests: 'integer', at_second: 'bigint', in_redis: 'integer[]', without_redis: 'boolean' }, gives: { granted: 'integer', wait_seconds: 'integer' } },
+  /** The requests of a project's last week by the requested model, or alias; none if there are 50,000 or more. */
+  count_requested_models: { reads: true, takes: { of_project: 'bigint' }, gives: { model: 'text', requests: 'bigint' } },
   /** How many vectors a project has in its cache; none for a user who may not see it. */
   count_vectors: { reads: true, takes: { of_project: 'bigint' }, gives: 'bigint' },
   /** Adds an administrator and returns a token to set a password with; for an administrator who lost the password, returns another token. Raises for a user who is not an administrator, unless promote is true: then the user becomes one. For operators. */
@@ -330,6 +332,8 @@ export const SQL_FUNCTIONS = {
   parse_month: { reads: true, takes: { value: 'text' }, gives: 'date' },
   /** IPv4 and IPv6 networks, in order; a single address is a network of one. Raises on anything else. */
   parse_networks: { reads: true, takes: { given: 'text[]' }, gives: 'cidr[]' },
+  /** What other values of settings would have changed in a project's last week: cache hits and savings, compared with what happened. All hits are from sums. For sharing scopes, times to live and match policies, the records are replayed in order: a hit is lost if no identical request had been answered in the scope within the time to live, and a paid request becomes a hit if one had. Replays nothing if a project has 50,000 requests or more in 37 days. */
+  policy_effects: { reads: true, takes: { of_project: 'bigint' }, gives: { setting: 'text', value: 'text', hits: 'bigint', saved_usd: 'numeric' } },
   /** Every setting of a project by name, in the form that set_setting() accepts. Null: result (there is no project that the current user may see). */
   project_settings: { reads: true, takes: { of_project: 'bigint' }, gives: 'jsonb?' },
   /** Deletes every cache entry, vector and stored turn of a project, with the verdicts about them, and returns how many entries there were. Raises on an unknown project. */

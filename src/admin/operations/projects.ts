@@ -4,10 +4,10 @@ import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import { defineCollection, defineCreate, defineList, defineRead, defineUpdate } from '../define-operations.ts'
 import { projectNameSchema } from '../field-types.ts'
-import type { OperationRequest } from '../find-objects.ts'
+import { type OperationRequest, requireProject } from '../find-objects.ts'
 import { formatId } from '../ids.ts'
 import { defineObject, PROJECT_NOT_FOUND } from '../objects.ts'
-import { settingsSchema } from '../responses/projects.ts'
+import { settingEffectsSchema, settingsSchema } from '../responses/projects.ts'
 
 const DEFAULT_PLAN = 'free'
 const SETTINGS = '/v1/organization/projects/:project_id/settings'
@@ -49,6 +49,19 @@ export const PROJECT_OPERATIONS: readonly AdminOperation[] = [
       response: settingsSchema,
     },
     serve: describeSettings,
+  }),
+  defineOperation({
+    ...{ method: 'GET', path: `${SETTINGS}/effects`, tag: 'Projects', response: settingEffectsSchema },
+    summary: 'Compare the last week with what it would have been with other settings',
+    async serve({ caller, ids }) {
+      await requireProject(caller.actor, ids.project_id)
+      const of_project = ids.project_id
+      const [effects, requested_models] = await Promise.all([
+        callAsActor(caller.actor, 'policy_effects', { of_project }, { mayLag: true }),
+        callAsActor(caller.actor, 'count_requested_models', { of_project }, { mayLag: true }),
+      ])
+      return { object: 'project.setting_effects', effects, requested_models }
+    },
   }),
   {
     ...defineOperation({

@@ -1,6 +1,7 @@
 /** Response schemas of projects. */
 import { type Static, Type as t } from '@sinclair/typebox'
 import { nullable, stringUnion } from '../../postgres/admin/schemas.ts'
+import { SQL_TYPE_SCHEMAS } from '../../postgres/admin/views.generated.ts'
 import { objectSchema, textSchema } from './shared.ts'
 
 export const routeSchema = objectSchema(
@@ -40,6 +41,20 @@ const settingKind = t.Object(
   { $id: 'SettingKind' },
 )
 export type SettingKind = Static<typeof settingKind>
+
+export const settingEffectsSchema = objectSchema(
+  'SettingEffects',
+  'project.setting_effects',
+  {
+    effects: t.Array(t.Object(SQL_TYPE_SCHEMAS.setting_effect)),
+    requested_models: t.Array(t.Object(SQL_TYPE_SCHEMAS.requested_model), {
+      description:
+        'The requests of the last week by the requested model or alias; none if there are too many to count.',
+    }),
+  },
+  'What other values of settings would have changed in a project’s last week. What cannot be computed from the records is left out.',
+)
+export type SettingEffects = Static<typeof settingEffectsSchema>
 
 export const settingsSchema = objectSchema('Settings', 'project.settings', {
   project_id: textSchema,

@@ -87,6 +87,7 @@ function routesOf({
     { method: 'GET', path: `${own}/rate_limits`, need: 'viewer' },
     { method: 'GET', path: `${own}/rate_limits/rl_address`, need: 'viewer' },
     { method: 'GET', path: `${own}/limits`, need: 'viewer' },
+    { method: 'GET', path: `${own}/settings/effects`, need: 'viewer' },
     { method: 'GET', path: `${own}/limits/nearest`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/stats?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/scopes?project_id=${project}`, need: 'viewer' },

@@ -1,7 +1,9 @@
 /** The field of one project setting, as the server describes it: a choice with hints, an amount with a unit, or text. */
 import { useId, useState } from 'react'
-import { describeChoice, largestUnit, unitsOf } from '../setting-values.ts'
-import type { SettingKind } from '../types.ts'
+import { escapeControlCharacters } from '../format.ts'
+import { describeEffect, describeRejections } from '../setting-effects.ts'
+import { describeChoice, describeSettingValue, largestUnit, unitsOf } from '../setting-values.ts'
+import type { SettingEffects, SettingKind } from '../types.ts'
 import { FIELD_CLASS, LabeledField, TextField } from './fields.tsx'
 import { Select } from './select.tsx'
 
@@ -9,12 +11,42 @@ interface SettingFieldProps {
   kind: SettingKind
   value: string
   disabled: boolean
+  /** Undefined while they are loading. */
+  effects: SettingEffects | undefined
   onChange(value: string): void
 }
 
-export function SettingField({ kind, ...field }: SettingFieldProps) {
+export function SettingField(props: SettingFieldProps) {
+  return props.kind.type === 'choice' ? (
+    <ChoiceField {...props} />
+  ) : (
+    <div>
+      <ValueField {...props} />
+      <ValueEffects {...props} />
+    </div>
+  )
+}
+
+/** Shows last week with other values, below the field of an amount or of allowed models. */
+function ValueEffects({ kind, value, effects }: SettingFieldProps) {
+  const listed = effects?.effects.filter(effect => effect.setting === kind.name) ?? []
+  const rejections =
+    kind.name === 'allowed_models' && effects ? describeRejections(effects.requested_models, value) : null
+  if (listed.length === 0 && rejections === null) return null
+  return (
+    <ul className="mt-2 space-y-0.5 text-xs text-muted">
+      {rejections && <li className="[overflow-wrap:anywhere]">{escapeControlCharacters(rejections)}</li>}
+      {listed.map(effect => (
+        <li key={effect.value}>
+          <b className="font-medium text-ink">{describeSettingValue(kind, effect.value)}</b> – {describeEffect(effect)}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function ValueField({ kind, effects: _, ...field }: SettingFieldProps) {
   const { name, type, title, help, least, most } = kind
-  if (type === 'choice') return <ChoiceField kind={kind} {...field} />
   if (unitsOf(name)) return <AmountField kind={kind} {...field} />
   const isNumber = type === 'number' || type === 'whole'
   const limits = isNumber
@@ -29,7 +61,7 @@ export function SettingField({ kind, ...field }: SettingFieldProps) {
   return <TextField label={title} hint={help} autoComplete="off" {...limits} {...field} />
 }
 
-function ChoiceField({ kind, value, disabled, onChange }: SettingFieldProps) {
+function ChoiceField({ kind, value, disabled, effects, onChange }: SettingFieldProps) {
   const name = useId()
   const { title, words } = kind
   return (
@@ -38,6 +70,7 @@ function ChoiceField({ kind, value, disabled, onChange }: SettingFieldProps) {
       <div className={`grid gap-2 ${words.length > 2 ? 'sm:grid-cols-3' : 'sm:grid-cols-2'}`}>
         {words.map(word => {
           const [label, hint] = describeChoice(kind, word)
+          const effect = effects?.effects.find(each => each.setting === kind.name && each.value === word)
           return (
             <label
               key={word}
@@ -54,6 +87,7 @@ function ChoiceField({ kind, value, disabled, onChange }: SettingFieldProps) {
               <span className="min-w-0">
                 <span className="block font-medium">{label}</span>
                 <span className={`mt-0.5 block text-xs ${word === value ? 'text-ink' : 'text-muted'}`}>{hint}</span>
+                {effect && <span className="mt-1 block text-xs font-medium">{describeEffect(effect)}</span>}
               </span>
             </label>
           )
@@ -63,7 +97,12 @@ function ChoiceField({ kind, value, disabled, onChange }: SettingFieldProps) {
   )
 }
 
-function AmountField({ kind: { name, title, help, most }, value, disabled, onChange }: SettingFieldProps) {
+function AmountField({
+  kind: { name, title, help, most },
+  value,
+  disabled,
+  onChange,
+}: Omit<SettingFieldProps, 'effects'>) {
   const units = unitsOf(name) ?? []
   const [chosen, setChosen] = useState<number | null>(null)
   const at = chosen ?? largestUnit(units, Number(value))

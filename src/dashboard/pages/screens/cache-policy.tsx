@@ -7,7 +7,7 @@ import { SettingField } from '../components/setting-fields.tsx'
 import { findPolicyPage, POLICY_PAGES, type PolicyPage, settingsOfPage } from '../policy-pages.ts'
 import { hasRole, useProject } from '../session.ts'
 import { formatFieldValue } from '../setting-values.ts'
-import { useSettings, useUpdateSettings } from '../settings.ts'
+import { useSettingEffects, useSettings, useUpdateSettings } from '../settings.ts'
 import type { Project } from '../types.ts'
 import { ContextCorrections } from './context-corrections.tsx'
 import { JudgeSuggestion } from './judge-suggestion.tsx'
@@ -53,6 +53,7 @@ function PolicyForm({ project, page }: { project: Project; page: PolicyPage }) {
   const canEdit = hasRole(project, 'member')
   const current = useSettings(projectId)
   const saving = useUpdateSettings(projectId)
+  const effects = useSettingEffects(projectId)
   const [draft, setDraft] = useState<Record<string, string>>({})
   if (current.data === undefined) return <Pending error={current.error} />
   const { settings, kinds, warnings } = current.data
@@ -84,6 +85,7 @@ function PolicyForm({ project, page }: { project: Project; page: PolicyPage }) {
                   kind={kind}
                   value={draft[kind.name] ?? formatFieldValue(settings[kind.name])}
                   disabled={!canEdit}
+                  effects={effects.data}
                   onChange={value => setDraft(before => ({ ...before, [kind.name]: value }))}
                 />
               ))}

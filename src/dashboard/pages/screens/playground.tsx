@@ -1,9 +1,10 @@
 /** The playground: sends requests to one model, or to two side by side, like a client of the project, and shows the cache decisions. */
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, type KeyboardEvent, useState } from 'react'
 import { Button, Card, ErrorMessage, PageHeader, Pending } from '../components/elements.tsx'
 import { TextArea } from '../components/fields.tsx'
 import { NoModelNotice } from '../components/request-snippets.tsx'
 import { SegmentedControl } from '../components/segmented-control.tsx'
+import { useFollowedPage } from '../followed-page.ts'
 import { chooseRoute, useModelRoutes } from '../routes.ts'
 import type { ChatMessage } from '../send-chat.ts'
 import { hasRole, useProject, useSession } from '../session.ts'
@@ -53,6 +54,7 @@ function Workspace({ project, baseUrl }: { project: Project; baseUrl: string }) 
   const [error, setError] = useState<Error | null>(null)
   const routes = useModelRoutes(project.id, { key_type: keyType })
   const shown = threads.slice(0, isCompared ? 2 : 1)
+  const follow = useFollowedPage(threads.flatMap(({ turns }) => turns))
   if (routes.data === undefined) return <Pending error={routes.error} />
   const first = chooseRoute(routes.data, models[0] ?? null)
   const chosen = [first, chooseRoute(routes.data, models[1] ?? null, first.route?.id)]
@@ -62,6 +64,7 @@ function Workspace({ project, baseUrl }: { project: Project; baseUrl: string }) 
     try {
       const options: ThreadOptions = { projectId: project.id, baseUrl, keyType, ...toConversationOptions(settings) }
       setError(null)
+      follow()
       for (const thread of targets) {
         const { route } = chosen[threads.indexOf(thread)] ?? {}
         if (route) void thread.send(route.id, messages, options, isSent)
@@ -160,10 +163,24 @@ function Composer({ threads, error, onSend, onClear }: ComposerProps) {
     event.preventDefault()
     send(true)
   }
+  function sendOnEnter(event: KeyboardEvent) {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.nativeEvent.isComposing) return
+    event.preventDefault()
+    if (!isBusy && text !== '') send(true)
+  }
   return (
     <Card className="lg:sticky lg:bottom-3 lg:shadow-lg">
       <form onSubmit={submit} className="space-y-3 p-4">
-        <TextArea label="Message" required rows={3} value={text} onChange={setText} />
+        <TextArea
+          label="Message"
+          hint="Ctrl+Enter or ⌘+Enter sends the message."
+          aria-keyshortcuts="Control+Enter Meta+Enter"
+          required
+          rows={3}
+          value={text}
+          onChange={setText}
+          onKeyDown={sendOnEnter}
+        />
         <label className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
           Images
           <input
