@@ -278,6 +278,39 @@ comment on column paid_question.first_at is 'When the first of them was answered
 comment on column paid_question.last_at is 'When the last of them was answered.';
 comment on column paid_question.verdict is 'For a similar question, the verdict on it and the cached one. Null: none.';
 
+create type agent_session as (
+    id text,
+    started_at unix_seconds,
+    ended_at unix_seconds,
+    requests natural_number,
+    failed natural_number,
+    hits natural_number,
+    misses natural_number,
+    models text[],
+    end_user text,
+    prompt_tokens natural_number,
+    cached_prompt_tokens natural_number,
+    cache_write_tokens natural_number,
+    completion_tokens natural_number,
+    cost_usd usd,
+    saved_usd usd,
+    prompt_cache_saved_usd usd,
+    is_unread boolean
+);
+comment on type agent_session is 'The requests of an agent''s task or of a conversation.';
+comment on column agent_session.id is 'The session, as in the request log.';
+comment on column agent_session.started_at is 'When its first request arrived.';
+comment on column agent_session.ended_at is 'When its last response ended.';
+comment on column agent_session.failed is 'The number of requests with a status from 400 on.';
+comment on column agent_session.hits is 'The number of cache hits.';
+comment on column agent_session.misses is 'The number of cache misses.';
+comment on column agent_session.end_user is 'The end user, if all requests name the same. Null: none, or several.';
+comment on column agent_session.cached_prompt_tokens is 'The number of prompt tokens that the provider read from its prompt cache.';
+comment on column agent_session.cache_write_tokens is 'The number of prompt tokens that the provider wrote to its prompt cache and charged extra for.';
+comment on column agent_session.saved_usd is 'The cost that cache hits saved.';
+comment on column agent_session.prompt_cache_saved_usd is 'What the provider''s prompt cache saved. Below zero if writing cost more than reading saved.';
+comment on column agent_session.is_unread is 'Whether the provider''s prompt cache was written, but never read, and the last response is older than five minutes, for which providers cache by default.';
+
 create domain audit_severity as text check (value in ('violation', 'notice'));
 create type audit_observation as (kind text, project_id bigint, key_id bigint, at timestamptz, subject text, expected text, found text);
 comment on type audit_observation is 'A finding of one part of the audit.';

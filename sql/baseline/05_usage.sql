@@ -45,7 +45,10 @@ create table usage_records (
     upstream_message text,
     key_id bigint not null,
     end_user text,
-    tags jsonb
+    tags jsonb,
+    session text,
+    cache_write_tokens integer,
+    prompt_cache_saved_usd numeric(18, 9)
 ) partition by range (recorded_at);
 
 create index usage_records_project_id_idx on usage_records (project_id, recorded_at);
@@ -54,6 +57,8 @@ create index usage_records_slow_idx on usage_records (project_id, duration_ms, r
 create index usage_records_dear_idx on usage_records (project_id, cost_usd, recorded_at) where cost_usd > 0;
 create index usage_records_end_user_idx on usage_records (project_id, end_user, recorded_at) where end_user is not null;
 create index usage_records_user_tag_idx on usage_records (project_id, (tags ->> 'user_id'), recorded_at) where tags ? 'user_id';
+create index usage_records_session_idx on usage_records (project_id, session, recorded_at) where session is not null;
+create index usage_records_sessions_idx on usage_records (project_id, recorded_at) where session is not null;
 create index usage_records_estimated_idx on usage_records (project_id, recorded_at) where cost_estimated is not null;
 create index usage_records_failed_idx on usage_records (project_id, status, recorded_at) where status >= 400;
 create index usage_records_failed_slow_idx on usage_records (project_id, duration_ms, recorded_at) where status >= 400 and duration_ms >= 1000;
@@ -107,6 +112,9 @@ comment on column usage_records.upstream_message is 'The error message of that u
 comment on column usage_records.key_id is 'The key.';
 comment on column usage_records.end_user is 'The end user that the request names: safety_identifier, user, or metadata.user_id. A name that is longer than 128 characters or unprintable is shortened to its beginning and a hash, as by name_end_user().';
 comment on column usage_records.tags is 'The client''s tags: names and values; null for no tags.';
+comment on column usage_records.session is 'The agent''s task or conversation to which the request belongs: as a header of a known agent, metadata.session_id, metadata.user_id (Claude Code) or prompt_cache_key names it, or opening- and a hash of the conversation''s beginning; in the form of end_user. Null: a request of its own.';
+comment on column usage_records.cache_write_tokens is 'The number of prompt tokens that the provider wrote to its prompt cache and charged extra for; null: none.';
+comment on column usage_records.prompt_cache_saved_usd is 'What the provider''s prompt cache saved: the cost by the catalogue''s prices without it, less the cost with it. Below zero if writing cost more than reading saved. Null: it was not used, or the price is not known.';
 
 create table request_contents (
     recorded_at timestamptz not null,

@@ -1,5 +1,6 @@
 /** Written by `bun run generate-types`: the rows of all tables. */
 import { ADMIN_KEY_OPERATIONS } from './operations/admin-keys.ts'
+import { AGENT_SESSION_OPERATIONS } from './operations/agent-sessions.ts'
 import { API_KEY_OPERATIONS } from './operations/api-keys.ts'
 import { AUDIT_LOG_OPERATIONS } from './operations/audit-logs.ts'
 import { BUDGET_OPERATIONS } from './operations/budgets.ts'
@@ -23,6 +24,7 @@ import { WEBHOOK_OPERATIONS } from './operations/webhooks.ts'
 
 export const ADMIN_OPERATIONS = [
   ...ADMIN_KEY_OPERATIONS,
+  ...AGENT_SESSION_OPERATIONS,
   ...API_KEY_OPERATIONS,
   ...AUDIT_LOG_OPERATIONS,
   ...BUDGET_OPERATIONS,

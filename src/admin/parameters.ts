@@ -31,6 +31,8 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   verdict_id: 'The verdict_id of the verdict.',
   request_id: 'In a path, the id of the request from the list; in a query, the X-Request-Id of its response.',
   asked_id: 'The asked_id of a request: equal requests of a project have the same.',
+  session: 'The session, as in requests and /v1/usage/sessions.',
+  unread: 'Whether to list only sessions that wrote the provider’s prompt cache without ever reading it.',
   plan: 'The name of a plan.',
   // Pages.
   after: 'The id of the item after which the page starts.',

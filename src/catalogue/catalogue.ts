@@ -55,6 +55,32 @@ export function computeResponseCost(
   return computeCostUsd(find(responseModel ?? model), usage, find) ?? (isFreeWithoutPrice ? 0 : null)
 }
 
+/**
+ * Returns what the provider's prompt cache saved, in US dollars: the cost by the catalogue's prices without it, less the cost with it. Below
+ * zero if writing cost more than reading saved; null if the cache was not used, or the price is not known.
+ */
+export function computePromptCacheSavings(
+  catalogue: Pick<Catalogue, 'find'>,
+  provider: { pricedAs: string | null; isFreeWithoutPrice?: boolean | undefined },
+  model: { model: string; hasOthers: boolean },
+  usage: TokenUsage,
+): number | null {
+  if (usage.cachedPromptTokens === 0 && !usage.cacheWriteTokens) return null
+  const price = (used: TokenUsage) =>
+    computeResponseCost(catalogue, provider, model, { ...used, reportedCostUsd: null })
+  const [without, spent] = [price(omitPromptCache(usage)), price(usage)]
+  return without === null || spent === null ? null : without - spent
+}
+
+function omitPromptCache(usage: TokenUsage): TokenUsage {
+  const uncached = {
+    ...usage,
+    ...{ cachedPromptTokens: 0, cacheWriteTokens: 0, cacheWriteHourTokens: 0, cachedAudioPromptTokens: 0 },
+  }
+  if (!usage.parts) return uncached
+  return { ...uncached, parts: usage.parts.map(part => ({ ...part, usage: omitPromptCache(part.usage) })) }
+}
+
 /** Returns the cost of the tokens in millionths of a dollar. */
 function computeTokenCost(model: PricedModel | undefined, usage: TokenUsage): number | null {
   const prices = model && pricesFor(model, usage)

@@ -1,6 +1,7 @@
 /** The life of a request, in order: parse, plan, admit, check with the hook, serve a hit or call a provider, finish, record. */
 import { hashBearerKey } from '../admission/key-validator.ts'
 import { ProxyError } from '../errors/errors.ts'
+import { sessionOf } from '../formats/session.ts'
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
 import { type AdmittedRequest, admitRequest, isCountedAgainstQuota, reserveAhead } from './context/admit-request.ts'
 import { changeControl, isPlanReusable, isStreamed, planRequest } from './context/plan-request.ts'
@@ -41,6 +42,8 @@ export function createPipeline(services: PipelineServices, keepAliveAfterMs = EA
         ? resolveAliasSync(early.query, resolvedKey)
         : await operationForTarget(request.target).read(request, resolvedKey, services, early?.bytes)
       recorder.setQuery(query, readTags(request.headers, query))
+      const session = sessionOf(request.headers, query.body, `${resolvedKey.key_id}`)
+      if (session !== null) recorder.setDetails({ session })
       const loading = modelRouter.loadModelNames(resolvedKey, query.model)
       if (loading) await loading
       const isReusable = earlyPlan && !loading && isPlanReusable(cachedKey, resolvedKey)

@@ -45,4 +45,7 @@ export const USAGE_RECORD_COLUMNS = {
   key_id: t.Integer({ minimum: 0, description: "The key." }),
   end_user: t.Union([t.String(), t.Null()], { description: "The end user that the request names: safety_identifier, user, or metadata.user_id. A name that is longer than 128 characters or unprintable is shortened to its beginning and a hash, as by name_end_user()." }),
   tags: t.Union([t.Record(t.String(), t.String()), t.Null()], { description: "The client's tags: names and values; null for no tags." }),
+  session: t.Union([t.String(), t.Null()], { description: "The agent's task or conversation to which the request belongs: as a header of a known agent, metadata.session_id, metadata.user_id (Claude Code) or prompt_cache_key names it, or opening- and a hash of the conversation's beginning; in the form of end_user. Null: a request of its own." }),
+  cache_write_tokens: t.Union([t.Integer({ minimum: 0 }), t.Null()], { description: "The number of prompt tokens that the provider wrote to its prompt cache and charged extra for; null: none." }),
+  prompt_cache_saved_usd: t.Union([t.Number(), t.Null()], { description: "What the provider's prompt cache saved: the cost by the catalogue's prices without it, less the cost with it. Below zero if writing cost more than reading saved. Null: it was not used, or the price is not known." }),
 }

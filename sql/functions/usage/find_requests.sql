@@ -19,7 +19,8 @@ create or replace function find_requests(
     page_size integer default 20,
     of_model text default null,
     of_key_type text default null,
-    of_asked_id text default null
+    of_asked_id text default null,
+    of_session text default null
 )
 returns table (
     record usage_records,
@@ -72,6 +73,7 @@ declare
                 and ($17 is null or r.tags @> $17)
                 and ($20 is null or r.model = $20)
                 and ($23 is null or r.asked_id = $23)
+                and ($24 is null or r.session = $24)
                 and ($21 is null or (r.key_id in (select k.id from api_keys k where k.project_id = $1 and k.type = ''test'')) = ($21 = ''test''))';
     filtered constant text := spanned || chosen;
     in_span constant text := 'select r.*' || filtered || ordering;
@@ -123,18 +125,18 @@ begin
         execute among_first into are_all, first_found
         using of_project, from_time, until_time, of_key, model_pattern, of_endpoint, of_provider, of_result, outcome, of_status,
             of_error, of_end_user, of_request_id, after_time, after_request_id, page_size, of_tags, hours, value_before, of_model,
-            of_key_type, most_first, of_asked_id;
+            of_key_type, most_first, of_asked_id, of_session;
         if are_all or cardinality(first_found) = page_size then
             return query execute format(named, 'select * from unnest($1)', sorting) using first_found;
             return;
         end if;
     end if;
     -- These have an index of their own, or no sums that show their hours.
-    if coalesce(of_end_user, of_request_id, of_error, of_tags ->> 'user_id') is not null or of_status >= 400 or outcome = 'estimated' then
+    if coalesce(of_end_user, of_session, of_request_id, of_error, of_tags ->> 'user_id') is not null or of_status >= 400 or outcome = 'estimated' then
         return query execute format(named, in_span, sorting)
         using of_project, from_time, until_time, of_key, model_pattern, of_endpoint, of_provider, of_result, outcome, of_status,
             of_error, of_end_user, of_request_id, after_time, after_request_id, page_size, of_tags, hours, value_before, of_model,
-            of_key_type, most_first, of_asked_id;
+            of_key_type, most_first, of_asked_id, of_session;
         return;
     end if;
     if sorted = 'newest' and after_time < until_time then
@@ -211,7 +213,7 @@ begin
         using of_project, greatest(from_time, hours[cardinality(hours)]), least(until_time, hours[1] + interval '1 hour'), of_key,
             model_pattern, of_endpoint, of_provider, of_result, outcome, of_status, of_error, of_end_user, of_request_id, after_time,
             after_request_id, wanted, of_tags, hours, value_before, of_model, of_key_type, most_first,
-            of_asked_id;
+            of_asked_id, of_session;
         get diagnostics found_rows = row_count;
         wanted := wanted - found_rows;
         exit when wanted <= 0 or most_hours is null;
@@ -223,5 +225,5 @@ $$;
 
 comment on function find_requests(
     bigint, timestamptz, timestamptz, bigint, text, text, text, text, text, smallint, text, text, text, jsonb, text, timestamptz, text, integer, text,
-    text, text
-) is 'Single requests of a project within a time, with what is set of: key, type of key (project, test), model or part of its name, endpoint, provider, cache result, outcome (ok, failed, or estimated: its cost is), status, error code, end user, X-Request-Id, tags, hash of the request (asked_id); those after the one at after_time. Sorted newest; slowest, of those that took a second or longer; dearest, of those that cost anything. Null: key_name, key_prefix (the key is gone).';
+    text, text, text
+) is 'Single requests of a project within a time, with what is set of: key, type of key (project, test), model or part of its name, endpoint, provider, cache result, outcome (ok, failed, or estimated: its cost is), status, error code, end user, X-Request-Id, tags, hash of the request (asked_id), session; those after the one at after_time. Sorted newest; slowest, of those that took a second or longer; dearest, of those that cost anything. Null: key_name, key_prefix (the key is gone).';

@@ -39,6 +39,7 @@ const selection = {
   end_user: t.Optional(t.String()),
   request_id: word,
   asked_id: word,
+  session: t.Optional(t.String()),
   tags: repeatableParameter(tagFilterSchema),
   sort: t.Optional(stringEnum('newest', 'slowest', 'dearest')),
   after: t.Optional(t.String()),
@@ -70,17 +71,18 @@ function toFilter(asked: Selection, ofProject: number) {
     of_outcome: asked.outcome,
     of_status: asked.status,
     of_error: asked.error_code,
-    of_end_user: asked.end_user === undefined ? undefined : toRecorded(asked.end_user),
+    of_end_user: asked.end_user === undefined ? undefined : toRecordedName(asked.end_user),
     of_request_id: asked.request_id,
     of_asked_id: asked.asked_id,
+    of_session: asked.session === undefined ? undefined : toRecordedName(asked.session),
     of_tags: readTagFilter(asked.tags),
     sorted: asked.sort ?? 'newest',
     ...toCursor(asked.after),
   }
 }
 
-/** Shortens a long name as the list shows it, so that the list can be searched for what it shows. */
-function toRecorded(name: string): string {
+/** Shortens the long name of an end user or a session as the list shows it, so that the list can be searched for what it shows. */
+export function toRecordedName(name: string): string {
   return isShortenedEndUser(name) ? name : shortenEndUser(name)
 }
 

@@ -3,7 +3,7 @@ import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { nullable } from '../../postgres/admin/schemas.ts'
 import { SQL_TYPE_SCHEMAS } from '../../postgres/admin/views.generated.ts'
 import { USAGE_RECORD_COLUMNS } from '../../postgres/usage-record.generated.ts'
-import { countSchema, objectSchema, textSchema, unixSecondsSchema, usdSchema } from './shared.ts'
+import { countSchema, objectSchema, pageSchema, textSchema, unixSecondsSchema, usdSchema } from './shared.ts'
 
 const hitRateSchema = nullable(
   t.Number({
@@ -110,6 +110,30 @@ export const costTableSchema = objectSchema('CostTable', 'usage.costs', {
   data: t.Array(costRowSchema, { description: 'Most expensive first. The rows add up to the total.' }),
 })
 export type CostTable = Static<typeof costTableSchema>
+
+const agentSession = t.Object(SQL_TYPE_SCHEMAS.agent_session, { $id: 'AgentSession' })
+export type AgentSession = Static<typeof agentSession>
+export const agentSessionsSchema = t.Object(
+  {
+    ...pageSchema(agentSession).properties,
+    since: nullable(
+      t.Integer({ description: 'From when on requests were read, in Unix seconds. Null: all of the time range.' }),
+    ),
+    sessions: t.Integer({ minimum: 0, description: 'The number of sessions.' }),
+    cost_usd: t.Number({ description: 'Their cost. US dollars.' }),
+    prompt_cache_saved_usd: t.Number({ description: 'What the providers’ prompt caches saved. US dollars.' }),
+    unread_sessions: t.Integer({
+      minimum: 0,
+      description: 'The number of sessions that wrote the provider’s prompt cache without ever reading it.',
+    }),
+    unread_usd: t.Number({ description: 'What that cost more than requests without a prompt cache. US dollars.' }),
+  },
+  {
+    $id: 'AgentSessions',
+    description: 'Sessions of agents. At most the newest 100,000 requests with a session are read.',
+  },
+)
+export type AgentSessions = Static<typeof agentSessionsSchema>
 
 const textOrNull = nullable(textSchema)
 const paidQuestion = t.Object(

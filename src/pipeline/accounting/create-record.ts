@@ -1,6 +1,6 @@
 /** Creates a request's usage record: the draft while the request is in flight, and the row when it has finished. */
 
-import { type Catalogue, computeResponseCost } from '../../catalogue/catalogue.ts'
+import { type Catalogue, computePromptCacheSavings, computeResponseCost } from '../../catalogue/catalogue.ts'
 import { ClientDisconnected } from '../../errors/errors.ts'
 import { toSingleLine } from '../../errors/to-single-line.ts'
 import { msSince, nowIso } from '../../event-loop/clock.ts'
@@ -138,6 +138,11 @@ export function createUsageRecord(
     asked_model: model === requestedModel ? null : requestedModel,
     completion_tokens_saved: isHit ? usage.completionTokens : null,
     end_user: recordedEndUserOf(query.body),
+    cache_write_tokens: charged.cacheWriteTokens ?? null,
+    prompt_cache_saved_usd:
+      charged === NO_USAGE || !provider
+        ? null
+        : computePromptCacheSavings(catalogue, provider, { model, hasOthers }, charged),
     spent:
       pricedAs !== null || reservation !== null
         ? spent.map(each => toCostPart(reservation, each)).filter(isSettled)

@@ -112,6 +112,11 @@ function routesOf({
       path: `/v1/usage/paid_again?project_id=${project}&start_time=0&end_time=${now + 60}`,
       need: 'viewer',
     },
+    {
+      method: 'GET',
+      path: `/v1/usage/sessions?project_id=${project}&start_time=0&end_time=${now + 60}`,
+      need: 'viewer',
+    },
     { method: 'GET', path: `/v1/requests?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/usage/report?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/requests/export?project_id=${project}`, need: 'viewer' },

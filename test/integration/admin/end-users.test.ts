@@ -220,7 +220,8 @@ describeBackends('an end user', backend => {
       where end_user = '${user}'`)
     // The user has both pending usage and summed usage.
     await proxy.query('select roll_up_usage()')
-    await say(`${user} once more`, { metadata: { user_id: user } })
+    await say(`${user} once more`, { metadata: { user_id: user }, prompt_cache_key: `chat of ${user}` })
+    await say(`${user} again`, { user: 'kim', metadata: { user_id: user }, prompt_cache_key: `chat of ${user}` })
     // A reservation of a process that ended before it settled it.
     await proxy.query(`select set_budget('${name}', 'usd', 100, 'month')`)
     await proxy.query(`

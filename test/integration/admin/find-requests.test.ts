@@ -40,6 +40,7 @@ const FILTERS: Record<string, { values: string[]; meaning(value: string): string
   status: { values: ['200', '429', '503', '418'], meaning: status => `status = ${status}` },
   error_code: { values: ['rate_limit_exceeded'], meaning: code => `error_code = ${quoted(code)}` },
   end_user: { values: ['user-3', FORMULA], meaning: user => `end_user = ${quoted(user)}` },
+  session: { values: ['session-2'], meaning: session => `session = ${quoted(session)}` },
   api_key_id: { values: ['key_1', 'key_2', 'key_99'], meaning: key => `key_id = ${key.slice(4)}` },
   request_id: { values: ['r7', 'r1400'], meaning: id => `request_id = ${quoted(id)}` },
   tags: {
@@ -103,6 +104,7 @@ describeBackends('finding requests', backend => {
       latency_ms: 10,
       duration_ms: (n % 13) * 200,
       end_user: n % 50 === 0 ? FORMULA : n % 50 === 1 ? WIDE : n % 7 === 0 ? `user-${n % 4}` : null,
+      session: n % 9 === 0 ? `session-${n % 4}` : null,
       tags: [null, { team: 'search' }, { env: 'prod', team: 'ads' }][n % 3] ?? null,
     }
   }

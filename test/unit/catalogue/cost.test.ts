@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { computeCostUsd, computeResponseCost, formatUsd } from '../../../src/catalogue/catalogue.ts'
+import {
+  computeCostUsd,
+  computePromptCacheSavings,
+  computeResponseCost,
+  formatUsd,
+} from '../../../src/catalogue/catalogue.ts'
 import { NO_USAGE } from '../../../src/formats/token-usage.ts'
 import { readUsage } from '../../../src/formats/usage/read-usage.ts'
 
@@ -93,4 +98,22 @@ test('a model of a server without keys is free, unless it has a price', () => {
   expect(costOf('m', true)).toBe(2)
   expect(costOf('other', true)).toBe(0)
   expect(costOf('other', false)).toBeNull()
+})
+
+test('the prompt cache saves what the same request would cost without it', () => {
+  const saved = (usage: object, priced: object | null = model) =>
+    computePromptCacheSavings(
+      { find: () => (priced ?? undefined) as never },
+      { pricedAs: 'openai' },
+      { model: 'm', hasOthers: false },
+      { ...NO_USAGE, promptTokens: 1_000_000, completionTokens: 1_000, ...usage },
+    )
+  expect(saved({ cachedPromptTokens: 400_000 })).toBeCloseTo(0.4 * 1.5, 12)
+  // The reported cost says nothing about the cost without a cache.
+  expect(saved({ cachedPromptTokens: 400_000, reportedCostUsd: 9 })).toBeCloseTo(0.4 * 1.5, 12)
+  expect(saved({ cacheWriteTokens: 400_000, cacheWriteHourTokens: 100_000 })).toBeCloseTo(-0.3 * 0.5 - 0.1 * 2, 12)
+  const part = { model: null, usage: { ...NO_USAGE, promptTokens: 1_000_000, cachedPromptTokens: 500_000 } }
+  expect(saved({ cachedPromptTokens: 500_000, parts: [part, part] })).toBeCloseTo(2 * 0.5 * 1.5, 12)
+  expect(saved({})).toBeNull()
+  expect(saved({ cachedPromptTokens: 1 }, null)).toBeNull()
 })
