@@ -237,6 +237,37 @@ comment on column usage_sums_by_tag_value.value is 'Value of the tag.';
 comment on column usage_sums_by_tag_value.key_type is 'The type of the keys.';
 comment on column usage_sums_by_tag_value.tokens is 'Prompt and completion tokens.';
 
+create table usage_sums_by_name (
+    project_id bigint not null,
+    grain text not null
+        check (grain in ('day', 'month')),
+    kind text not null
+        check (kind in ('end_user', 'provider_key')),
+    at timestamptz not null,
+    name text not null,
+    key_type text not null
+        check (key_type in ('project', 'test')),
+    requests bigint not null,
+    hits bigint not null,
+    misses bigint not null,
+    failed bigint not null,
+    tokens bigint not null,
+    cost_usd numeric(18, 9) not null,
+    saved_usd numeric(18, 9) not null,
+    primary key (project_id, grain, kind, at, name, key_type)
+) with (fillfactor = 70);
+
+create index usage_sums_by_name_at_idx on usage_sums_by_name using brin (at);
+create index usage_sums_by_name_name_idx on usage_sums_by_name (project_id, name);
+
+comment on table usage_sums_by_name is 'usage_records that name an end user or a provider, summed up by the end user and by the provider key, and by the UTC day and month.';
+comment on column usage_sums_by_name.grain is 'Length of time that the row covers: day or month.';
+comment on column usage_sums_by_name.kind is 'Whose name it is: end_user or provider_key.';
+comment on column usage_sums_by_name.at is 'Start of the time in which the responses ended.';
+comment on column usage_sums_by_name.name is 'The end user as in usage_records, or the provider key as name_provider_key() names it.';
+comment on column usage_sums_by_name.key_type is 'The type of the keys.';
+comment on column usage_sums_by_name.tokens is 'Prompt and completion tokens.';
+
 create table usage_tag_filters (
     project_id bigint not null,
     at timestamptz not null,
@@ -272,7 +303,9 @@ create table usage_pending (
     like usage_sums,
     bucket smallint not null,
     tags jsonb,
-    miss_reason text
+    miss_reason text,
+    end_user text,
+    provider_keys text
 );
 
 -- The table has no rows yet.

@@ -23,6 +23,7 @@ begin
             ('usage_sums', 'usage_records'),
             ('usage_sums_by_tag', 'usage_sums'),
             ('usage_sums_by_tag_value', 'usage_sums_by_tag'),
+            ('usage_sums_by_name', 'usage_sums_by_tag'),
             ('usage_tag_filters', 'usage_sums'),
             ('latency_counts', 'usage_sums'),
             ('usage_miss_sums', 'usage_sums'),

@@ -22,6 +22,10 @@ from jsonb_array_elements($$[
         "cleared": ["end_user", "error_message", "upstream_message", "tags", "session"]},
     {"kind": "response", "title": "Stored responses (Responses API)", "table_name": "stored_responses", "user_column": "end_user",
         "batch_column": "id", "id": "t.id", "at": "t.expires_at - interval '7 days'", "question": "t.input", "answer": "t.response"},
+    {"kind": "sum", "title": "Totals by end user", "table_name": "usage_pending", "user_column": "end_user",
+        "batch_column": "at", "id": "t.at::text", "at": "t.at", "record": "to_jsonb(t.*)", "cleared": ["end_user"]},
+    {"kind": "sum", "title": "Totals by end user", "table_name": "usage_sums_by_name", "user_column": "name",
+        "batch_column": "at", "id": "t.at::text", "at": "t.at", "key_id": "null::bigint", "record": "to_jsonb(t.*)"},
     {"kind": "tag", "title": "Records and totals with the tag user_id", "table_name": "usage_records", "user_column": "tags",
         "condition": "t.end_user is distinct from t.tags ->> 'user_id'",
         "batch_column": "recorded_at", "id": "t.request_id", "at": "t.recorded_at", "record": "to_jsonb(t.*)", "cleared": ["tags", "session"]},
@@ -57,6 +61,7 @@ join (
         ),
         -- metadata.user_id is the tag user_id, even if another field names the end user.
         ('tags', '', $$t.tags ->> 'user_id'$$, $$t.tags ? 'user_id'$$, $$t.tags ? 'user_id' and t.tags ->> 'user_id' = $2$$),
+        ('name', '', 't.name', $$t.kind = 'end_user'$$, $$t.kind = 'end_user' and t.name = $2$$),
         ('value', '', 't.value', $$t.name = 'user_id'$$, $$t.name = 'user_id' and t.value = $2$$)
 ) as u (user_column, also_from, end_user, is_named, matches) using (user_column);
 
@@ -65,7 +70,7 @@ comment on column end_user_tables.position is 'The order in which the tables of 
 comment on column end_user_tables.kind is 'The kind of data, in the API and in end_user_items.';
 comment on column end_user_tables.title is 'The name of the kind for people.';
 comment on column end_user_tables.table_name is 'The table.';
-comment on column end_user_tables.user_column is 'The column that names the end user: end_user, end_users (an array), tags (the tag user_id), or value (of the tag user_id).';
+comment on column end_user_tables.user_column is 'The column that names the end user: end_user, end_users (an array), name (of a sum by end user), tags (the tag user_id), or value (of the tag user_id).';
 comment on column end_user_tables.condition is 'The rows that belong to the kind; null: all that name an end user.';
 comment on column end_user_tables.batch_column is 'A column whose values few rows of an end user share: rows are forgotten in batches of its values.';
 comment on column end_user_tables.id is 'The id in an export.';

@@ -22,7 +22,9 @@ select
     (duration_ms >= 1000)::integer::bigint as slow_requests,
     floor(4 * ln(greatest(latency_ms, 0.01)::double precision) / ln(2::double precision))::smallint as bucket,
     tags,
-    case cache_result when 'MISS' then coalesce(cache_reason, '') end as miss_reason
+    case cache_result when 'MISS' then coalesce(cache_reason, '') end as miss_reason,
+    end_user,
+    provider_keys
 from usage_records;
 
 comment on view usage_per_record is 'Each record as a row of usage_pending, for usage that has no sums of its own.';

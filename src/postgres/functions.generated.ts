@@ -160,6 +160,8 @@ export const SQL_FUNCTIONS = {
   ensure_dashboard_role: { takes: {}, gives: 'void' },
   /** The estimated costs in a time, by reason (cost_estimated), and the amounts that may have been charged beyond them (doubtful_usd). Null: of_projects (all that may be seen), of_model, of_key, of_key_type (any). */
   estimated_costs: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', of_model: 'text?', of_key: 'bigint?', of_key_type: 'text?' }, gives: { reason: 'text', requests: 'bigint', cost_usd: 'numeric', doubtful_usd: 'numeric' } },
+  /** The requests with estimated costs in a time, by a group of cost_shares(). Empty name: without. Null: of_projects (all that may be seen), of_key_type (any). */
+  estimated_shares: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', share_by: 'text', of_key_type: 'text?' }, gives: { name: 'text', requests: 'bigint', hits: 'bigint', misses: 'bigint', failed: 'bigint', tokens: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
   /** Deletes up to that many entries and vectors of projects that exceed their cache_bytes, or 1,000 for test keys: those that expire first. If the result is below the limit, no project exceeds its own. */
   evict_entries: { takes: { max_rows: 'integer' }, gives: 'integer' },
   /** Ends the reservations of processes that ended, and releases doubtful amounts after their time. For the former, the cost bound stays reserved as doubtful, and a record names the request (proxy_stopped); its own record, if it comes, replaces that one. */
@@ -316,6 +318,10 @@ export const SQL_FUNCTIONS = {
   name_cache_version: { takes: { of_project: 'bigint', for_test: 'boolean', in_namespace: 'text', named: 'text' }, gives: 'boolean' },
   /** Returns the unique form in which records, cached responses and stored contents name an end user: the name itself or, if it has more than 128 characters, is unprintable or looks like a shortened form, its beginning with a hash of the whole name. */
   name_end_user: { reads: true, takes: { name: 'text' }, gives: 'text' },
+  /** The provider key that a record's response comes from: the provider and, if the project has several keys for it, the last key that was called, without the status of a rejected one. Null: provider (none was reached), provider_keys (there is one key), result (there is no provider). */
+  name_provider_key: { reads: true, takes: { provider: 'text?', provider_keys: 'text?' }, gives: 'text?' },
+  /** Usage in a time by end user or provider key (of_kind: end_user, provider_key), of those that requests name, in no order. Null: of_projects (all that may be seen), of_key_type (any). */
+  name_shares: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', of_key_type: 'text?', of_kind: 'text' }, gives: { name: 'text', requests: 'bigint', hits: 'bigint', misses: 'bigint', failed: 'bigint', tokens: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
   /** Opens a session for a user whose password was right, under the hex SHA-256 of its cookie, for 30 days at most. Deletes failed attempts, and records the origin (the address that limits count by) as one where the user has logged in. */
   open_session: { takes: { of_email: 'text', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
   /** The requests of a project within a time that were paid for although the question had been answered before: their number, their cost, and the twenty most expensive questions by reason. Identical requests are compared with those of the 30 days before, and similar questions with the near misses of the last week whose cached response still exists. At most the newest 100,000 requests are read. Null: of_model, of_key, of_key_type, of_tags (any); since (all were read; otherwise, from when on they were). */
@@ -370,8 +376,6 @@ export const SQL_FUNCTIONS = {
   record_request_contents: { takes: { contents: 'json' }, gives: 'void' },
   /** Records semantic hits and near misses, objects with the columns of semantic_hits, so that people can say whether the response was, or would have been, right. */
   record_semantic_hits: { takes: { hits: 'json' }, gives: 'void' },
-  /** Usage in a time by what no sums have, read from single records: by end user or provider key (share_by: end_user, provider_key), or the estimated costs of any group of cost_shares() (is_estimated). Empty name: without. Null: of_projects (all that may be seen), of_key_type (any). */
-  record_shares: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', share_by: 'text', of_key_type: 'text?', is_estimated: 'boolean' }, gives: { name: 'text', requests: 'bigint', hits: 'bigint', misses: 'bigint', failed: 'bigint', tokens: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
   /** Appends a batch of usage records, objects with the columns of usage_records, of which null ones may be omitted, and their sums, rows of usage_pending; settles spending by settle_spending(); updates when each key was last used. Idempotent by batch. Returns the time, so that a proxy can measure the error of its own clock. Null: spending (nothing). */
   record_usage: { takes: { records: 'json', sums: 'json', spending: 'json?', batch: 'uuid' }, gives: 'timestamptz' },
   /** A project's records in a time whose tag user_id has this value, found through usage_records_user_tag_idx, if the current user may see the project. */
@@ -440,7 +444,7 @@ export const SQL_FUNCTIONS = {
   retain_batch_reservation: { takes: { reserved_as: 'uuid', of_project: 'bigint', batch_id: 'text' }, gives: 'void' },
   /** Ends all sessions of a person who may no longer log in because of the groups or the domain of the e-mail address at the identity provider. */
   revoke_identity_sessions: { takes: { of_issuer: 'text', of_subject: 'text' }, gives: 'void' },
-  /** Adds up to 50,000 pending rows to the sums and latency counts of every grain, those with tags to the sums by tags, too, and returns how many rows it added. Called every few seconds. */
+  /** Adds up to 50,000 pending rows to the sums and latency counts of every grain, those that name an end user or a provider to the sums by name, those with tags to the sums by tags, and returns how many rows it added. Called every few seconds. */
   roll_up_usage: { takes: {}, gives: 'bigint' },
   /** Gives a key another value and returns it: it is not shown again. The key keeps its id, name, budgets and counters; its former value is accepted for the grace period, and counts as the key. Requires a member of its project. */
   rotate_key: { takes: { of_key: 'bigint', grace: 'interval=' }, gives: 'text' },

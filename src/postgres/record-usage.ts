@@ -82,12 +82,12 @@ export function sumUsage(records: readonly UsageRecord[]): UsageSum[] {
 }
 
 function sumKeyOf(record: UsageRecord, bucket: number): string {
-  const { project_id, key_id, endpoint, model, provider, cache_result, status, tags } = record
-  return `${key_id}\n${project_id}\n${quarterOf(record)}\n${endpoint}\n${provider}\n${cache_result}\n${missReasonOf(record)}\n${classOf(status)}\n${bucket}\n${tags ? JSON.stringify(tags) : ''}\n${model}`
+  const { project_id, key_id, endpoint, model, provider, cache_result, status, tags, end_user, provider_keys } = record
+  return `${key_id}\n${project_id}\n${quarterOf(record)}\n${endpoint}\n${provider}\n${cache_result}\n${missReasonOf(record)}\n${classOf(status)}\n${bucket}\n${tags ? JSON.stringify(tags) : ''}\n${provider_keys ?? ''}\n${model}\n${end_user ?? ''}`
 }
 
 function createSum(record: UsageRecord, bucket: number) {
-  const { project_id, key_id, endpoint, model, provider, cache_result, status, tags } = record
+  const { project_id, key_id, endpoint, model, provider, cache_result, status, tags, end_user, provider_keys } = record
   return {
     project_id,
     at: quarterOf(record),
@@ -110,6 +110,8 @@ function createSum(record: UsageRecord, bucket: number) {
     bucket,
     tags: tags ?? null,
     miss_reason: missReasonOf(record),
+    end_user: end_user ?? null,
+    provider_keys: provider_keys ?? null,
   }
 }
 

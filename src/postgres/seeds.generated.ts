@@ -83,6 +83,8 @@ export const END_USER_TABLES = [
   {"kind":"question","title":"Questions queued for the judge","table_name":"judge_queue","user_column":"end_user","cleared":null,"exported":"text"},
   {"kind":"record","title":"Request records","table_name":"usage_records","user_column":"end_user","cleared":["end_user","error_message","upstream_message","tags","session"],"exported":"row"},
   {"kind":"response","title":"Stored responses (Responses API)","table_name":"stored_responses","user_column":"end_user","cleared":null,"exported":"text"},
+  {"kind":"sum","title":"Totals by end user","table_name":"usage_pending","user_column":"end_user","cleared":["end_user"],"exported":"row"},
+  {"kind":"sum","title":"Totals by end user","table_name":"usage_sums_by_name","user_column":"name","cleared":null,"exported":"row"},
   {"kind":"tag","title":"Records and totals with the tag user_id","table_name":"usage_records","user_column":"tags","cleared":["tags","session"],"exported":"row"},
   {"kind":"tag","title":"Records and totals with the tag user_id","table_name":"stored_objects","user_column":"tags","cleared":["tags"],"exported":"row"},
   {"kind":"tag","title":"Records and totals with the tag user_id","table_name":"usage_sums_by_tag","user_column":"tags","cleared":["tags"],"exported":"row"},

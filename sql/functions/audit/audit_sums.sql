@@ -22,6 +22,7 @@ begin
             count(*)::float8 as requests, sum(r.cost_usd)::float8 as usd, sum(r.prompt_tokens + r.completion_tokens::bigint)::float8 as tokens,
             sum(t.quarter)::float8 as requests_by_quarter, sum(r.cost_usd * t.quarter)::float8 as usd_by_quarter,
             (count(*) filter (where r.tags is not null))::float8 as tagged,
+            count(r.end_user)::float8 as named, coalesce(sum(r.cost_usd) filter (where r.end_user is not null), 0)::float8 as named_usd,
             coalesce(sum(r.cost_usd) filter (where r.tags is not null), 0)::float8 as tagged_usd,
             coalesce(sum(t.quarter / 4) filter (where r.tags is not null), 0)::float8 as tagged_by_hour
         from usage_records r
@@ -48,7 +49,7 @@ begin
     pending as materialized (
         select
             u.project_id, date_bin('1 day', u.at, 'epoch') as day, u.key_id, u.model, u.requests, u.cost_usd as usd,
-            u.prompt_tokens + u.completion_tokens as tokens, t.quarter, u.tags is not null as is_tagged
+            u.prompt_tokens + u.completion_tokens as tokens, t.quarter, u.tags is not null as is_tagged, u.end_user is not null as is_named
         from usage_pending u
         cross join lateral (select (date_part('epoch', u.at) / 900)::bigint % 96 as quarter) t
         where u.at >= first_day
@@ -143,6 +144,26 @@ begin
             and t.at >= first_day
             and t.at < last_day
             and (of_project is null or t.project_id = of_project)
+        union all
+        select 'sums_differ', 'day', r.project_id, r.day, 0, 'end users', 1, r.named, r.named_usd, 0, 0, 0, r.named from recorded r where r.named > 0
+        union all
+        select 'sums_differ', 'day', p.project_id, p.day, 0, 'end users', -1, p.requests, p.usd, 0, 0, 0, p.requests from pending p where p.is_named
+        union all
+        select 'sums_differ', 'day', n.project_id, n.at, 0, 'end users', -1, n.requests, n.cost_usd, 0, 0, 0, n.requests
+        from usage_sums_by_name n
+        where n.kind = 'end_user'
+            and n.grain = 'day'
+            and n.at >= first_day
+            and n.at < last_day
+            and (of_project is null or n.project_id = of_project)
+        union all
+        select
+            'grains_differ', 'month', n.project_id, date_trunc('month', n.at, 'UTC'), 0, n.kind, case n.grain when 'day' then 1 else -1 end,
+            n.requests, n.cost_usd, n.tokens, 0, 0, 0
+        from usage_sums_by_name n
+        where n.at >= first_month
+            and n.at < last_month
+            and (of_project is null or n.project_id = of_project)
         union all
         -- The sums by tag value equal the sums over the sets that contain the value.
         select

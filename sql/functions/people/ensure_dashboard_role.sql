@@ -56,6 +56,7 @@ begin
         usage_pending,
         usage_sums_by_tag,
         usage_sums_by_tag_value,
+        usage_sums_by_name,
         usage_tag_filters,
         models,
         budgets,

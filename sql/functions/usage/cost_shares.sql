@@ -35,7 +35,7 @@ as $$
         where p.cost_usd <> 0
         union all
         select e.name, 0, 0, 0, 0, e.cost_usd, 0, 0
-        from record_shares(of_projects, from_time, until_time, share_by, of_key_type, true) e
+        from estimated_shares(of_projects, from_time, until_time, share_by, of_key_type) e
     ),
     ranked as (
         select

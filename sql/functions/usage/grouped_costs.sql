@@ -8,12 +8,14 @@ as $$
     with all_models as materialized (
         select s.*
         from usage_shares(of_projects, from_time, until_time, 'model', null, null, of_key_type, 'cost', null) s
-        where share_by in ('model', 'team')
+        where share_by <> 'api_key'
     ),
-    teams as materialized (
-        select t.*
+    named (name, requests, hits, misses, failed, tokens, cost_usd, saved_usd) as materialized (
+        select substr(t.name, length('team=') + 1), t.requests, t.hits, t.misses, t.failed, t.tokens, t.cost_usd, t.saved_usd
         from tag_shares(of_projects, from_time, until_time, of_key_type, 'team', 'cost', null) t
         where share_by = 'team'
+        union all
+        select n.* from name_shares(of_projects, from_time, until_time, of_key_type, share_by) n where share_by in ('end_user', 'provider_key')
     )
     select m.* from all_models m where share_by = 'model'
     union all
@@ -21,20 +23,18 @@ as $$
     from usage_shares(of_projects, from_time, until_time, 'api_key', null, null, of_key_type, 'cost', null) k
     where share_by = 'api_key'
     union all
-    select substr(t.name, length('team=') + 1), t.requests, t.hits, t.misses, t.failed, t.tokens, t.cost_usd, t.saved_usd from teams t
+    select n.* from named n
     union all
-    -- All requests less those with a team are the requests without one.
+    -- All requests less those with a name are the requests without one.
     select
         '', sum(u.sign * u.requests)::bigint, sum(u.sign * u.hits)::bigint, sum(u.sign * u.misses)::bigint, sum(u.sign * u.failed)::bigint,
         sum(u.sign * u.tokens)::bigint, sum(u.sign * u.cost_usd), sum(u.sign * u.saved_usd)
     from (
-        select 1 as sign, m.* from all_models m where share_by = 'team'
+        select 1 as sign, m.* from all_models m where share_by not in ('model', 'api_key')
         union all
-        select -1, t.* from teams t
+        select -1, n.* from named n
     ) u
-    having sum(u.sign * u.requests) <> 0
-    union all
-    select r.* from record_shares(of_projects, from_time, until_time, share_by, of_key_type, false) r where share_by in ('end_user', 'provider_key');
+    having sum(u.sign * u.requests) <> 0;
 $$;
 
 comment on function grouped_costs(bigint[], timestamptz, timestamptz, text, text) is

@@ -24,7 +24,9 @@ as $$
         case when of_record.duration_ms >= 1000 then times else 0 end,
         floor(4 * ln(greatest(of_record.latency_ms, 0.01)::double precision) / ln(2::double precision)),
         of_record.tags,
-        case of_record.cache_result when 'MISS' then coalesce(of_record.cache_reason, '') end
+        case of_record.cache_result when 'MISS' then coalesce(of_record.cache_reason, '') end,
+        of_record.end_user,
+        of_record.provider_keys
     )::usage_pending;
 $$;
 

@@ -112,6 +112,38 @@ begin
     set requests = m.requests + excluded.requests,
         cost_usd = m.cost_usd + excluded.cost_usd;
 
+    insert into usage_sums_by_name as s
+    select
+        t.project_id,
+        g.grain,
+        n.kind,
+        date_trunc(g.grain, t.at, 'UTC'),
+        n.name,
+        coalesce(k.type, 'project'),
+        sum(t.requests),
+        coalesce(sum(t.requests) filter (where t.cache_result in ('HIT', 'HIT-SEMANTIC')), 0),
+        coalesce(sum(t.requests) filter (where t.cache_result = 'MISS'), 0),
+        coalesce(sum(t.requests) filter (where t.status_class >= 4), 0),
+        sum(t.prompt_tokens + t.completion_tokens),
+        sum(t.cost_usd),
+        sum(t.saved_usd)
+    from unnest(taken) t
+    left join api_keys k on k.id = t.key_id
+    cross join lateral (
+        values ('end_user', t.end_user), ('provider_key', name_provider_key(t.provider, t.provider_keys))
+    ) as n (kind, name)
+    cross join unnest(array['day', 'month']) as g (grain)
+    where n.name is not null
+    group by 1, 2, 3, 4, 5, 6
+    on conflict (project_id, grain, kind, at, name, key_type) do update
+    set requests = s.requests + excluded.requests,
+        hits = s.hits + excluded.hits,
+        misses = s.misses + excluded.misses,
+        failed = s.failed + excluded.failed,
+        tokens = s.tokens + excluded.tokens,
+        cost_usd = s.cost_usd + excluded.cost_usd,
+        saved_usd = s.saved_usd + excluded.saved_usd;
+
     -- Rows with tags. A set of tags is summed if the hour already has it, or has fewer than the maximum; usage of other sets is summed
     -- without tags.
     with tagged as materialized (
@@ -235,4 +267,4 @@ begin
 end;
 $$;
 
-comment on function roll_up_usage() is 'Adds up to 50,000 pending rows to the sums and latency counts of every grain, those with tags to the sums by tags, too, and returns how many rows it added. Called every few seconds.';
+comment on function roll_up_usage() is 'Adds up to 50,000 pending rows to the sums and latency counts of every grain, those that name an end user or a provider to the sums by name, those with tags to the sums by tags, and returns how many rows it added. Called every few seconds.';

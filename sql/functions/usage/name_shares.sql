@@ -1,0 +1,66 @@
+create or replace function name_shares(of_projects bigint[], from_time timestamptz, until_time timestamptz, of_key_type text, of_kind text)
+returns setof usage_share
+language sql
+stable
+set search_path = model_proxy, pg_temp
+-- As in usage_by_tag().
+set jit = off
+set work_mem = '64MB'
+as $$
+    with pieces as materialized (
+        select p.*, p.grain in ('month', 'day') as is_summed from split_usage_range(from_time, until_time, 'all', 'UTC') p
+    ),
+    seen as materialized (
+        select p.id from projects p where of_projects is null or p.id = any (of_projects)
+    ),
+    counted as (
+        -- One index range for each part of the time, as in usage_in_range().
+        select u.name, u.requests, u.hits, u.misses, u.failed, u.tokens, u.cost_usd, u.saved_usd
+        from seen s
+        join pieces w on w.is_summed
+        cross join lateral (
+            select x.*
+            from usage_sums_by_name x
+            where x.project_id = s.id and x.grain = w.grain and x.kind = of_kind and x.at >= w.begins and x.at < w.ends
+                and (of_key_type is null or x.key_type = of_key_type)
+            offset 0
+        ) u
+        union all
+        -- Usage that is not summed yet, and the partial days at both ends of the time.
+        select
+            n.name, u.requests, case when u.cache_result in ('HIT', 'HIT-SEMANTIC') then u.requests else 0 end,
+            case when u.cache_result = 'MISS' then u.requests else 0 end, case when u.status_class >= 4 then u.requests else 0 end,
+            u.prompt_tokens + u.completion_tokens, u.cost_usd, u.saved_usd
+        from (
+            select
+                r.key_id, r.provider, r.end_user, r.provider_keys, r.requests, r.cache_result, r.status_class, r.prompt_tokens, r.completion_tokens,
+                r.cost_usd, r.saved_usd
+            from seen s
+            join pieces w on not w.is_summed
+            cross join lateral (
+                select x.* from usage_per_record x where x.project_id = s.id and x.at >= w.begins and x.at < w.ends offset 0
+            ) r
+            union all
+            select
+                p.key_id, p.provider, p.end_user, p.provider_keys, p.requests, p.cache_result, p.status_class, p.prompt_tokens, p.completion_tokens,
+                p.cost_usd, p.saved_usd
+            from usage_pending p
+            where p.project_id in (select s.id from seen s)
+                and exists (select from pieces w where w.is_summed and p.at >= w.begins and p.at < w.ends)
+        ) u
+        cross join lateral (
+            select case of_kind when 'end_user' then u.end_user else name_provider_key(u.provider, u.provider_keys) end as name
+        ) n
+        where n.name is not null
+            and (of_key_type is null or (u.key_id in (select test_keys())) = (of_key_type = 'test'))
+    )
+    select
+        c.name, sum(c.requests)::bigint, sum(c.hits)::bigint, sum(c.misses)::bigint, sum(c.failed)::bigint, sum(c.tokens)::bigint, sum(c.cost_usd),
+        sum(c.saved_usd)
+    from counted c
+    group by c.name
+    having sum(c.requests) <> 0;
+$$;
+
+comment on function name_shares(bigint[], timestamptz, timestamptz, text, text) is
+    'Usage in a time by end user or provider key (of_kind: end_user, provider_key), of those that requests name, in no order. Null: of_projects (all that may be seen), of_key_type (any).';
