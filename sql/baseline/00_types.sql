@@ -242,6 +242,28 @@ create type usage_share as (
     cost_usd usd,
     saved_usd usd
 );
+create type cost_bucket as (start_time unix_seconds, cost_usd usd);
+create type project_share as (
+    id text,
+    name text,
+    created_at unix_seconds,
+    status project_status,
+    plan text,
+    your_role project_role,
+    requests natural_number,
+    hits natural_number,
+    misses natural_number,
+    failed natural_number,
+    cost_usd usd,
+    saved_usd usd,
+    previous_cost_usd usd,
+    buckets cost_bucket[]
+);
+comment on type project_share is 'A project with its usage.';
+comment on column project_share.your_role is 'The caller''s; an administrator owns all projects.';
+comment on column project_share.failed is 'The number of requests with a status from 400 on.';
+comment on column project_share.previous_cost_usd is 'The cost in the time range of equal length before.';
+comment on column project_share.buckets is 'The cost by hour, day or month. Those without requests are missing.';
 create type latency as (cache_result cache_result, requests natural_number, p50_ms double precision, p95_ms double precision, p99_ms double precision);
 
 create domain paid_again_reason as text check (value in (

@@ -13,6 +13,7 @@ import { MEMBER_OPERATIONS } from './operations/members.ts'
 import { OVERVIEW_OPERATIONS } from './operations/overview.ts'
 import { OWN_SESSION_OPERATIONS } from './operations/own-sessions.ts'
 import { PAID_AGAIN_OPERATIONS } from './operations/paid-again.ts'
+import { PROJECT_USAGE_OPERATIONS } from './operations/project-usage.ts'
 import { PROJECT_OPERATIONS } from './operations/projects.ts'
 import { PROVIDER_KEY_OPERATIONS } from './operations/provider-keys.ts'
 import { REQUEST_OPERATIONS } from './operations/requests.ts'
@@ -37,6 +38,7 @@ export const ADMIN_OPERATIONS = [
   ...OVERVIEW_OPERATIONS,
   ...OWN_SESSION_OPERATIONS,
   ...PAID_AGAIN_OPERATIONS,
+  ...PROJECT_USAGE_OPERATIONS,
   ...PROJECT_OPERATIONS,
   ...PROVIDER_KEY_OPERATIONS,
   ...REQUEST_OPERATIONS,

@@ -32,6 +32,9 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   request_id: 'In a path, the id of the request from the list; in a query, the X-Request-Id of its response.',
   asked_id: 'The asked_id of a request: equal requests of a project have the same.',
   session: 'The session, as in requests and /v1/usage/sessions.',
+  name_contains: 'Only end users whose name contains this text, ignoring case.',
+  projects_by:
+    'The figure by which projects are ordered, highest first; failed is the share of failed requests, change that of the cost.',
   unread: 'Whether to list only sessions that wrote the provider’s prompt cache without ever reading it.',
   plan: 'The name of a plan.',
   // Pages.

@@ -35,8 +35,13 @@ export function shortenEndUser(name: string): string {
   return `${prefix.replace(UNPRINTABLE, ' ').toWellFormed()}…${hashOf(name).slice(0, 32)}`
 }
 
+/** Returns the recorded form of a name that a person has copied from a list, where it may be shortened already. */
+export function toRecordedEndUser(name: string): string {
+  return isShortenedEndUser(name) ? name : shortenEndUser(name)
+}
+
 /** Whether a recorded name looks shortened. */
-export function isShortenedEndUser(name: string): boolean {
+function isShortenedEndUser(name: string): boolean {
   return HASH_SUFFIX.test(name)
 }
 

@@ -2,7 +2,6 @@ create or replace function name_provider_key(provider text, provider_keys text) 
 language sql
 immutable
 parallel safe
-set search_path = model_proxy, pg_temp
 as $$
     select nullif(provider, '') || coalesce(': ' || regexp_replace(provider_keys, '^.*, | [0-9]{3}$', '', 'g'), '');
 $$;

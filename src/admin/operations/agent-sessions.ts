@@ -1,12 +1,12 @@
 /** GET /v1/usage/sessions: the sessions of a project’s agents, and what the provider’s prompt cache saved in each. */
 import { t } from 'elysia'
+import { toRecordedEndUser } from '../../formats/end-user.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import { unixSecondsParameter } from '../field-types.ts'
 import { requireId } from '../ids.ts'
 import { fromUnixSeconds, limitParameter, rowLimit, stringEnum, toPage } from '../pagination.ts'
 import { type AgentSession, agentSessionsSchema } from '../responses/usage.ts'
-import { toRecordedName } from './requests.ts'
 
 export const AGENT_SESSION_OPERATIONS: readonly AdminOperation[] = [
   defineOperation({
@@ -31,7 +31,7 @@ export const AGENT_SESSION_OPERATIONS: readonly AdminOperation[] = [
         until_time: fromUnixSeconds(Math.max(asked.start_time, asked.end_time)),
         of_key: asked.api_key_id === undefined ? null : requireId('key', asked.api_key_id),
         of_key_type: asked.key_type,
-        of_end_user: asked.end_user === undefined ? undefined : toRecordedName(asked.end_user),
+        of_end_user: asked.end_user === undefined ? undefined : toRecordedEndUser(asked.end_user),
         only_unread: asked.unread ?? false,
         sorted: asked.sort ?? 'newest',
         after_session: asked.after,

@@ -1,15 +1,21 @@
-/** Data of an end user of a project: counts, exports and deletes it. All operations require an owner. */
+/** The end users of a project, and the data of one: counts, exports and deletes it, which requires an owner. */
 import { Type as t } from '@sinclair/typebox'
-import { shortenEndUser } from '../../formats/end-user.ts'
+import { toRecordedEndUser } from '../../formats/end-user.ts'
 import { type Actor, callAsActor, type JsonRowOf } from '../../postgres/admin/call-as.ts'
 import type { QuestionVault } from '../../providers/keys/question-vault.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import { type ExportItem, exportItems } from '../export-items.ts'
-import { endUserSchema } from '../field-types.ts'
+import { endUserSchema, unixSecondsParameter } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
+import { hitRateOf } from '../hit-rate.ts'
 import { formatId } from '../ids.ts'
-import { stringEnum, toUnixSeconds } from '../pagination.ts'
-import { endUserDataSchema, endUserErasureSchema, endUserItemSchema } from '../responses/end-users.ts'
+import { fromUnixSeconds, limitParameter, rowLimit, stringEnum, toPage, toUnixSeconds } from '../pagination.ts'
+import {
+  endUserDataSchema,
+  endUserErasureSchema,
+  endUserItemSchema,
+  endUserUsageSchema,
+} from '../responses/end-users.ts'
 import { pageSchema } from '../responses/shared.ts'
 import { formatTimeCursor, parseTimeCursor } from '../time-cursor.ts'
 
@@ -23,6 +29,37 @@ const DELETE_BATCH_SIZE = 10_000
 const DELETE_TIME_LIMIT_MS = 20_000
 
 export const END_USER_OPERATIONS: readonly AdminOperation[] = [
+  defineOperation({
+    ...{ method: 'GET', path: BASE, tag: 'End users', response: pageSchema(endUserUsageSchema) },
+    summary: 'List the end users that requests name',
+    query: {
+      start_time: unixSecondsParameter,
+      end_time: unixSecondsParameter,
+      key_type: t.Optional(stringEnum('project', 'test')),
+      name_contains: t.Optional(t.String()),
+      after: t.Optional(t.String()),
+      limit: limitParameter,
+    },
+    async serve({ caller, ids, query: { limit, ...asked } }) {
+      const filter = {
+        of_project: ids.project_id,
+        from_time: fromUnixSeconds(asked.start_time),
+        until_time: fromUnixSeconds(Math.max(asked.start_time, asked.end_time)),
+        of_key_type: asked.key_type,
+        name_part: asked.name_contains,
+        after_name: asked.after,
+        page_size: rowLimit(limit),
+      }
+      const rows = await callAsActor(caller.actor, 'list_end_users', filter, { mayLag: true })
+      const toItem = ({ name, ...usage }: JsonRowOf<'list_end_users'>) => ({
+        id: name,
+        object: 'end_user' as const,
+        ...usage,
+        hit_rate: hitRateOf(usage),
+      })
+      return toPage(rows.map(toItem), limit)
+    },
+  }),
   defineOperation({
     ...{ method: 'GET', path: `${BASE}/data`, tag: 'End users', response: pageSchema(endUserDataSchema) },
     summary: 'Count the stored data of an end user',
@@ -71,7 +108,7 @@ interface EndUser {
 }
 
 function endUserOf({ project_id }: { project_id: number }, { end_user }: { end_user: string }): EndUser {
-  return { project: project_id, of_user: shortenEndUser(end_user) }
+  return { project: project_id, of_user: toRecordedEndUser(end_user) }
 }
 
 /** Deletes items in small batches. Returns false if the time limit ended it before all were deleted. */

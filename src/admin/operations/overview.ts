@@ -39,8 +39,7 @@ export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
     },
     async serve({ caller, query: asked }) {
       const { start_time, end_time, width = 'hour', time_zone = 'UTC', shares_by: ordered_by = 'requests' } = asked
-      if (!isTimeZone(time_zone))
-        throw invalidRequestError("The query parameter 'time_zone' must be a name such as Europe/Vienna.", 'time_zone')
+      requireTimeZone(time_zone)
       const span = {
         of_projects: asked.project_id === undefined ? null : [requireId('proj', asked.project_id)],
         from_time: fromUnixSeconds(start_time),
@@ -175,6 +174,12 @@ function totalsOf(buckets: readonly Bucket[]) {
     saved_usd: sum('saved_usd'),
     saved_seconds: hasDetails ? Math.max(0, hits * missMs - sum('hit_duration_ms')) / 1000 : null,
   }
+}
+
+/** Returns the time zone, or throws a 400. */
+export function requireTimeZone(name: string): string {
+  if (isTimeZone(name)) return name
+  throw invalidRequestError("The query parameter 'time_zone' must be a name such as Europe/Vienna.", 'time_zone')
 }
 
 function isTimeZone(name: string): boolean {

@@ -2,7 +2,7 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import { Type as t } from '@sinclair/typebox'
 import { nowSeconds } from '../../event-loop/clock.ts'
-import { isShortenedEndUser, shortenEndUser } from '../../formats/end-user.ts'
+import { toRecordedEndUser } from '../../formats/end-user.ts'
 import { type Actor, type ActorArguments, callAsActor, type JsonRowOf } from '../../postgres/admin/call-as.ts'
 import type { UsageRecordRow } from '../../postgres/usage-record.ts'
 import type { QuestionVault } from '../../providers/keys/question-vault.ts'
@@ -71,19 +71,14 @@ function toFilter(asked: Selection, ofProject: number) {
     of_outcome: asked.outcome,
     of_status: asked.status,
     of_error: asked.error_code,
-    of_end_user: asked.end_user === undefined ? undefined : toRecordedName(asked.end_user),
+    of_end_user: asked.end_user === undefined ? undefined : toRecordedEndUser(asked.end_user),
     of_request_id: asked.request_id,
     of_asked_id: asked.asked_id,
-    of_session: asked.session === undefined ? undefined : toRecordedName(asked.session),
+    of_session: asked.session === undefined ? undefined : toRecordedEndUser(asked.session),
     of_tags: readTagFilter(asked.tags),
     sorted: asked.sort ?? 'newest',
     ...toCursor(asked.after),
   }
-}
-
-/** Shortens the long name of an end user or a session as the list shows it, so that the list can be searched for what it shows. */
-export function toRecordedName(name: string): string {
-  return isShortenedEndUser(name) ? name : shortenEndUser(name)
 }
 
 function toCursor(after: string | undefined) {

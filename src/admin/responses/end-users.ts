@@ -2,7 +2,7 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { nullable } from '../../postgres/admin/schemas.ts'
 import { SQL_TYPE_SCHEMAS } from '../../postgres/admin/views.generated.ts'
-import { countSchema, objectSchema, textSchema, unixSecondsSchema } from './shared.ts'
+import { countSchema, hitRateSchema, objectSchema, textSchema, unixSecondsSchema } from './shared.ts'
 
 export const endUserDataSchema = objectSchema(
   'EndUserData',
@@ -18,6 +18,17 @@ export const endUserErasureSchema = objectSchema('EndUserForgetting', 'end_user.
   has_more: t.Boolean({ description: 'True if one call could not delete all data; repeat the call.' }),
 })
 export type EndUserErasure = Static<typeof endUserErasureSchema>
+
+export const endUserUsageSchema = t.Object(
+  {
+    id: t.String({ description: 'The end user, as in requests.' }),
+    object: t.Literal('end_user'),
+    ...t.Omit(t.Object(SQL_TYPE_SCHEMAS.usage_share), ['name']).properties,
+    hit_rate: hitRateSchema,
+  },
+  { $id: 'EndUser', description: 'An end user with the usage of a time range.' },
+)
+export type EndUserUsage = Static<typeof endUserUsageSchema>
 
 export const endUserItemSchema = objectSchema(
   'EndUserItem',

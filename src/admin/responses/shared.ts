@@ -7,6 +7,12 @@ export const unixSecondsSchema = t.Integer({ description: 'Unix seconds.' })
 export const countSchema = t.Integer({ minimum: 0 })
 export const usdSchema = t.Number({ description: 'US dollars.' })
 
+export const hitRateSchema = nullable(
+  t.Number({
+    description: 'The share of hits among the requests that reached the cache, from 0 to 1. Null: none did.',
+  }),
+)
+
 /** Creates the schema of an object. `name` is its name in the description. */
 export function objectSchema<const Kind extends string, Fields extends TProperties>(
   name: string,

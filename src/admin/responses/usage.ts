@@ -3,13 +3,16 @@ import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { nullable } from '../../postgres/admin/schemas.ts'
 import { SQL_TYPE_SCHEMAS } from '../../postgres/admin/views.generated.ts'
 import { USAGE_RECORD_COLUMNS } from '../../postgres/usage-record.generated.ts'
-import { countSchema, objectSchema, pageSchema, textSchema, unixSecondsSchema, usdSchema } from './shared.ts'
+import {
+  countSchema,
+  hitRateSchema,
+  objectSchema,
+  pageSchema,
+  textSchema,
+  unixSecondsSchema,
+  usdSchema,
+} from './shared.ts'
 
-const hitRateSchema = nullable(
-  t.Number({
-    description: 'The share of hits among the requests that reached the cache, from 0 to 1. Null: none did.',
-  }),
-)
 const share = t.Object(
   { ...SQL_TYPE_SCHEMAS.usage_share, hit_rate: hitRateSchema },
   { $id: 'Share', description: 'The share of a model, key or tag in the usage.' },
@@ -110,6 +113,23 @@ export const costTableSchema = objectSchema('CostTable', 'usage.costs', {
   data: t.Array(costRowSchema, { description: 'Most expensive first. The rows add up to the total.' }),
 })
 export type CostTable = Static<typeof costTableSchema>
+
+export const projectUsageSchema = t.Object(
+  {
+    ...SQL_TYPE_SCHEMAS.project_share,
+    hit_rate: hitRateSchema,
+    failed_share: nullable(
+      t.Number({ description: 'The share of failed requests, from 0 to 1. Null: there are no requests.' }),
+    ),
+    change: nullable(
+      t.Number({
+        description: 'cost_usd compared with previous_cost_usd: 0.5 is half more. Null: there was no cost before.',
+      }),
+    ),
+  },
+  { $id: 'ProjectUsage', description: 'A project with its usage.' },
+)
+export type ProjectUsage = Static<typeof projectUsageSchema>
 
 const agentSession = t.Object(SQL_TYPE_SCHEMAS.agent_session, { $id: 'AgentSession' })
 export type AgentSession = Static<typeof agentSession>

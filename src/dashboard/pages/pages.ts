@@ -15,6 +15,8 @@ export const PAGE_ENTRIES: readonly PageEntry[] = [
 
   { path: '/$project/overview', load: () => import('./screens/overview.tsx'), link: ['project', 'Overview'] },
   { path: '/$project/costs', load: () => import('./screens/costs.tsx'), link: ['project', 'Costs'] },
+  { path: '/$project/sessions', load: () => import('./screens/agent-sessions.tsx'), link: ['project', 'Sessions'] },
+  { path: '/$project/end-users', load: () => import('./screens/end-users.tsx'), link: ['project', 'End users'] },
   { path: '/$project/requests', load: () => import('./screens/requests.tsx'), link: ['project', 'Requests'] },
   { path: '/$project/requests/$request', load: () => import('./screens/request-details.tsx') },
   { path: '/$project/cache', load: () => import('./screens/cache.tsx'), link: ['project', 'Cache'] },
@@ -40,10 +42,9 @@ export const PAGE_ENTRIES: readonly PageEntry[] = [
     link: ['settings', 'Limits and budgets'],
   },
   { path: '/$project/settings/webhooks', load: () => import('./screens/webhooks.tsx'), link: ['settings', 'Webhooks'] },
-  { path: '/$project/settings/privacy', load: () => import('./screens/privacy.tsx'), link: ['settings', 'Privacy'] },
   { path: '/$project/settings/members', load: () => import('./screens/members.tsx'), link: ['settings', 'Members'] },
 
-  { path: '/projects', load: () => import('./screens/projects.tsx'), link: ['administrators', 'Projects and plans'] },
+  { path: '/projects', load: () => import('./screens/projects.tsx'), link: ['administrators', 'Organization'] },
   { path: '/vendors', load: () => import('./screens/vendors.tsx'), link: ['administrators', 'Vendors'] },
   { path: '/users', load: () => import('./screens/users.tsx'), link: ['administrators', 'Users'] },
   {

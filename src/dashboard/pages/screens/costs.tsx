@@ -13,6 +13,7 @@ import { readTimeRange } from '../time-range.ts'
 import type { CostTable as Costs } from '../types.ts'
 import { BudgetMeters } from './budget-meters.tsx'
 import { CostTable, GROUPINGS, readGrouping } from './cost-table.tsx'
+import { readKeyType, TestKeysFilter } from './test-keys-filter.tsx'
 import { TimeRangeFields } from './time-range-fields.tsx'
 
 /** Usage is summed for 13 months. */
@@ -26,8 +27,7 @@ export default function CostsPage() {
   const query = {
     grouping,
     project_id: project?.id,
-    // Test keys use the sandbox.
-    key_type: filters.tests === 'true' ? undefined : 'project',
+    key_type: readKeyType(filters),
   }
   const costs = useQuery({
     queryKey: ['/v1/usage/costs', filters.span, filters.from, filters.until, query],
@@ -54,15 +54,7 @@ export default function CostsPage() {
           onChange={span => change({ span, from: '', until: '' })}
         />
         <TimeRangeFields filters={filters} change={change} />
-        <label className="flex min-h-9 items-center gap-2 text-muted">
-          <input
-            type="checkbox"
-            className="size-4 accent-(--accent)"
-            checked={filters.tests === 'true'}
-            onChange={event => change({ tests: event.target.checked ? 'true' : '' })}
-          />
-          Include test keys
-        </label>
+        <TestKeysFilter filters={filters} change={change} />
       </search>
       <ErrorMessage error={costs.error} />
       <div className="space-y-5">

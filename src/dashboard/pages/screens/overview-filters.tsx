@@ -4,6 +4,7 @@ import { FILTER_CLASS } from '../components/text-filter.tsx'
 import type { Filters } from '../filters.ts'
 import { useAllKeys } from '../session.ts'
 import { RemoveFilterButton } from './remove-filter-button.tsx'
+import { TestKeysFilter } from './test-keys-filter.tsx'
 import { TimeRangeFields } from './time-range-fields.tsx'
 
 interface OverviewFiltersProps {
@@ -29,17 +30,7 @@ export function OverviewFilters({ filters, change, projectId, testKeysOnly }: Ov
       {testKeysOnly === 'shown' && (
         <p className="text-muted">Requests with test keys are included because no project key has been used yet.</p>
       )}
-      {!filters.key && !testKeysOnly && (
-        <label className="flex min-h-9 items-center gap-2 text-muted">
-          <input
-            type="checkbox"
-            className="size-4 accent-(--accent)"
-            checked={filters.tests === 'true'}
-            onChange={event => change({ tests: event.target.checked ? 'true' : '' })}
-          />
-          Include test keys
-        </label>
-      )}
+      {!filters.key && !testKeysOnly && <TestKeysFilter filters={filters} change={change} />}
       {(['model', 'tag'] as const).map(
         name =>
           filters[name] && <RemoveFilterButton key={name} name={name} what={name} filters={filters} change={change} />,

@@ -2,15 +2,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { fetchJson } from '../api.ts'
 import { ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
-import { SegmentedControl } from '../components/segmented-control.tsx'
 import { type Filters, useFilters } from '../filters.ts'
 import { localTimeZone } from '../format.ts'
 import { useProject } from '../session.ts'
-import { readTimeRange, TIME_RANGES } from '../time-range.ts'
+import { readTimeRange } from '../time-range.ts'
 import type { ApiPage, Project, RequestLogEntry, Overview as UsageOverview } from '../types.ts'
 import { FirstSteps } from './first-steps.tsx'
 import { OverviewFilters } from './overview-filters.tsx'
 import { OverviewStats } from './overview-stats.tsx'
+import { PeriodControl } from './period-control.tsx'
 import { selectRequests } from './request-count-link.tsx'
 import { readMeasure } from './usage-shares.tsx'
 
@@ -29,20 +29,7 @@ export default function Overview() {
 
   return (
     <>
-      <PageHeader
-        title="Overview"
-        action={
-          <SegmentedControl
-            label="Period"
-            value={span.name}
-            choices={[
-              ...Object.entries(TIME_RANGES).map(([value, { title }]) => [value, title] as const),
-              ['own', 'Custom range'],
-            ]}
-            onChange={value => change({ span: value === 'day' ? '' : value, from: '', until: '' })}
-          />
-        }
-      >
+      <PageHeader title="Overview" action={<PeriodControl filters={filters} change={change} />}>
         Requests, cache hits and savings of {project?.name ?? 'the project'}.
       </PageHeader>
       <OverviewFilters

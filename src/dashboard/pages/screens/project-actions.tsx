@@ -34,7 +34,7 @@ export function useCreateProjectAction(): Action<null> {
   }
 }
 
-export const ARCHIVE_PROJECT_ACTION: Action<Project> = {
+export const ARCHIVE_PROJECT_ACTION: Action<Pick<Project, 'name' | 'status'>> = {
   title: 'Archive',
   path: '/archive',
   isAvailable: project => project.status === 'active',

@@ -1,54 +1,167 @@
-/** The projects page of administrators: all projects and plans. */
+/** The organization page of administrators: all projects with their usage, and plans. */
 import { Link } from '@tanstack/react-router'
-import { Badge, Card, EmptyState, UserText } from '../components/elements.tsx'
+import type { ReactNode } from 'react'
+import { ActionButton } from '../components/actions.tsx'
+import { Badge, Card, EmptyState, PageHeader, UserText } from '../components/elements.tsx'
 import { Resource } from '../components/resource.tsx'
+import type { ResourceColumn } from '../components/resource-columns.tsx'
+import { SegmentedControl } from '../components/segmented-control.tsx'
+import { Sparkline } from '../components/sparkline.tsx'
 import { Table } from '../components/table.tsx'
-import { capitalize, formatCount, formatDate } from '../format.ts'
+import { type Filters, useFilters } from '../filters.ts'
+import { capitalize, formatChange, formatCount, formatPercent, formatUsd, localTimeZone } from '../format.ts'
 import { PROJECTS_PATH } from '../session.ts'
-import type { Plan, Project } from '../types.ts'
+import { readTimeRange, type TimeRange } from '../time-range.ts'
+import type { Plan, ProjectUsage } from '../types.ts'
+import { PeriodControl } from './period-control.tsx'
 import { ARCHIVE_PROJECT_ACTION, useCreateProjectAction, usePlans } from './project-actions.tsx'
+import { RequestCountLink, selectRequests } from './request-count-link.tsx'
+import { readKeyType, TestKeysFilter } from './test-keys-filter.tsx'
+import { TimeRangeFields } from './time-range-fields.tsx'
+import { useStableRange } from './use-stable-range.ts'
+
+const PATH = '/v1/usage/projects'
+const ORDERS = [
+  ['', 'Spend'],
+  ['change', 'Change'],
+  ['saved', 'Saved'],
+  ['hit_rate', 'Hit rate'],
+  ['requests', 'Requests'],
+  ['failed', 'Errors'],
+] as const
 
 export default function Projects() {
   const plans = usePlans()
+  const [filters, change] = useFilters()
+  const span = readTimeRange(filters)
+  const query = {
+    ...useStableRange(filters),
+    width: span.bucketWidth,
+    time_zone: localTimeZone,
+    key_type: readKeyType(filters),
+    projects_by: filters.sort,
+    include_archived: true,
+    limit: 50,
+  }
+  const create = useCreateProjectAction()
   return (
-    <Resource<Project>
-      page={{
-        title: 'Projects and plans',
-        help: 'Projects never share cached responses or usage. The plan sets the limits of a project; a new plan applies to the next request.',
-      }}
-      path={PROJECTS_PATH}
-      query={{ include_archived: true, limit: 50 }}
-      title="Projects"
-      empty={{ title: 'No projects yet', help: 'Create one for each application.' }}
-      nameOf={project => project.name}
-      columns={[
-        {
-          title: 'Name',
-          cell: project => (
-            <Link to={`/${project.id}/overview` as never} className="font-medium text-accent hover:underline">
-              <UserText>{project.name}</UserText>
-            </Link>
-          ),
-        },
-        {
-          title: 'Status',
-          cell: project => (
-            <Badge look={project.status === 'active' ? 'good' : 'neutral'}>{capitalize(project.status)}</Badge>
-          ),
-        },
-        {
-          title: 'Plan',
-          cell: project => project.plan,
-          ...(plans.data && { change: { field: 'plan', choices: plans.data.map(({ name }) => name) } }),
-        },
-        { title: 'Created', look: 'line', cell: project => formatDate(project.created_at) },
-      ]}
-      create={useCreateProjectAction()}
-      actions={[ARCHIVE_PROJECT_ACTION]}
-    >
-      <Plans plans={plans.data} error={plans.error} />
-    </Resource>
+    <>
+      <PageHeader
+        title="Organization"
+        action={
+          <div className="flex flex-wrap items-center gap-3">
+            <PeriodControl filters={filters} change={change} />
+            <ActionButton
+              action={create}
+              subject={null}
+              url={PROJECTS_PATH}
+              refreshes={[PROJECTS_PATH]}
+              look="primary"
+            />
+          </div>
+        }
+      >
+        All projects with their spend, compared with the time before. Projects never share cached responses or usage.
+      </PageHeader>
+      <search className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2">
+        <TimeRangeFields filters={filters} change={change} />
+        <SegmentedControl
+          label="Sort by"
+          value={filters.sort ?? ''}
+          choices={ORDERS}
+          onChange={sort => change({ sort })}
+        />
+        <TestKeysFilter filters={filters} change={change} />
+      </search>
+      <div className="space-y-5">
+        <Resource<ProjectUsage>
+          path={PATH}
+          query={query}
+          urlOf={project => `${PROJECTS_PATH}/${project.id}`}
+          refreshes={[PATH, PROJECTS_PATH]}
+          title="Projects"
+          empty={{ title: 'No projects yet', help: 'Create one for each application.' }}
+          nameOf={project => project.name}
+          columns={buildColumns(filters, span, plans.data)}
+          actions={[ARCHIVE_PROJECT_ACTION]}
+        />
+        <Plans plans={plans.data} error={plans.error} />
+      </div>
+    </>
   )
+}
+
+function buildColumns(filters: Filters, span: TimeRange, plans: Plan[] | undefined): ResourceColumn<ProjectUsage>[] {
+  const { span: name, from, until, tests } = filters
+  const search = Object.fromEntries(Object.entries({ span: name, from, until, tests }).filter(([, value]) => value))
+  const link = (project: ProjectUsage, page: string, content: ReactNode, more = {}) => (
+    <Link
+      to={`/${project.id}/${page}` as never}
+      search={{ ...search, ...more } as never}
+      className="underline decoration-muted decoration-1 underline-offset-3 hover:text-accent hover:decoration-current"
+    >
+      {content}
+    </Link>
+  )
+  const requestsOf = (project: ProjectUsage) =>
+    selectRequests(project.id, { until }, span, tests === 'true' ? undefined : 'project')
+  return [
+    {
+      title: 'Project',
+      cell: project => (
+        <span className="flex items-center gap-1.5">
+          {link(project, 'overview', <UserText className="font-medium">{project.name}</UserText>)}
+          {project.status === 'archived' && <Badge>{capitalize(project.status)}</Badge>}
+        </span>
+      ),
+    },
+    {
+      title: 'Spend',
+      numeric: true,
+      cell: project => link(project, 'overview', formatUsd(project.cost_usd), { measure: 'cost' }),
+    },
+    { title: 'Change', numeric: true, cell: ({ change }) => formatChange(change) },
+    {
+      title: 'Trend',
+      numeric: true,
+      cell: project => <Sparkline label={`Spend of ${project.name} over time`} values={fillBuckets(project, span)} />,
+    },
+    {
+      title: 'Saved',
+      numeric: true,
+      cell: project => link(project, 'overview', formatUsd(project.saved_usd)),
+    },
+    {
+      title: 'Hit rate',
+      numeric: true,
+      cell: project => link(project, 'overview', formatPercent(project.hit_rate)),
+    },
+    {
+      title: 'Requests',
+      numeric: true,
+      cell: project => <RequestCountLink rows={requestsOf(project)}>{formatCount(project.requests)}</RequestCountLink>,
+    },
+    {
+      title: 'Errors',
+      numeric: true,
+      cell: project => (
+        <RequestCountLink rows={requestsOf(project)} only={{ outcome: 'failed' }}>
+          {formatPercent(project.failed_share)}
+        </RequestCountLink>
+      ),
+    },
+    {
+      title: 'Plan',
+      cell: project => project.plan,
+      ...(plans && { change: { field: 'plan', choices: plans.map(({ name: plan }) => plan) } }),
+    },
+  ]
+}
+
+/** Returns the cost of each bucket of the time range. */
+function fillBuckets({ buckets }: ProjectUsage, { bucketStarts }: TimeRange): number[] {
+  const costs = new Map(buckets.map(({ start_time, cost_usd }) => [start_time, cost_usd]))
+  return bucketStarts.map(start => costs.get(start) ?? 0)
 }
 
 function Plans({ plans, error }: { plans: Plan[] | undefined; error: Error | null }) {

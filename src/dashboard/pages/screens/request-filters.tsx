@@ -50,6 +50,7 @@ const TEXT_FILTERS = [
   ['tag', 'tags', 'Tag (name=value)'],
   ['request', 'request_id', 'Request ID'],
   ['asked', 'asked_id', 'Request fingerprint'],
+  ['session', 'session', 'Session'],
 ] as const
 const NO_FILTERS = Object.fromEntries(
   [

@@ -1,68 +1,17 @@
-/** The privacy page: counts, exports and deletes the data stored for one end user. */
-import { type FormEvent, useState } from 'react'
+/** The data stored for one end user: counts, exports and deletes it. */
 import { END_USER_TABLES } from '../../../postgres/seeds.generated.ts'
 import { sendRequest } from '../api.ts'
 import { type Action, ActionButton } from '../components/actions.tsx'
-import { Button, Card, PageHeader } from '../components/elements.tsx'
+import { RowButton } from '../components/elements.tsx'
 import { ExportButtons } from '../components/export-buttons.tsx'
-import { TextField } from '../components/fields.tsx'
 import { Resource } from '../components/resource.tsx'
 import { escapeControlCharacters, formatBytes, formatCount, formatDate, isolateDirection } from '../format.ts'
-import { hasRole, useProject, useProjectPath } from '../session.ts'
 import type { EndUserData, EndUserErasure } from '../types.ts'
 
 const TITLES: ReadonlyMap<string, string> = new Map(END_USER_TABLES.map(({ kind, title }) => [kind, title]))
 
-export default function Privacy() {
-  const project = useProject()
-  const base = useProjectPath('end_users')
-  const [user, setUser] = useState('')
-  return (
-    <>
-      <PageHeader title="Privacy">
-        View, export or delete the data stored for one end user. Enter the name that requests send in safety_identifier,
-        user or metadata.user_id (the first that is set).
-      </PageHeader>
-      {project && base && hasRole(project, 'owner') && (
-        <div key={base} className="space-y-5">
-          <SearchForm onSearch={setUser} />
-          {user !== '' && <StoredData key={user} base={base} user={user} />}
-        </div>
-      )}
-      {project && !hasRole(project, 'owner') && (
-        <p className="text-muted">Only owners of the project can use this page.</p>
-      )}
-    </>
-  )
-}
-
-/** The name is not put in the URL, because browsers keep URLs in their history. */
-function SearchForm({ onSearch }: { onSearch(user: string): void }) {
-  const [name, setName] = useState('')
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    onSearch(name)
-  }
-  return (
-    <Card>
-      <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
-        <TextField
-          label="End user"
-          required
-          autoComplete="off"
-          className="min-w-0 grow"
-          value={name}
-          onChange={setName}
-        />
-        <Button type="submit" look="primary">
-          Show stored data
-        </Button>
-      </form>
-    </Card>
-  )
-}
-
-function StoredData({ base, user }: { base: string; user: string }) {
+/** `onClose` hides the card. */
+export function EndUserDataCard({ base, user, onClose }: { base: string; user: string; onClose(): void }) {
   const path = `${base}/data`
   return (
     <Resource<EndUserData>
@@ -76,9 +25,10 @@ function StoredData({ base, user }: { base: string; user: string }) {
             action={createDeleteAction(base, user)}
             subject={null}
             url={base}
-            refreshes={[path]}
+            refreshes={[base]}
             look="danger"
           />
+          <RowButton onClick={onClose}>Close</RowButton>
         </div>
       }
       note={
@@ -88,7 +38,7 @@ function StoredData({ base, user }: { base: string; user: string }) {
       }
       empty={{
         title: 'No data stored for this end user',
-        help: 'Requests in progress appear when they finish. If you copied the name from a list, it may be shortened: enter the full name.',
+        help: 'Requests in progress appear when they finish.',
       }}
       columns={[
         { title: 'Data', cell: ({ id }) => TITLES.get(id) ?? id },

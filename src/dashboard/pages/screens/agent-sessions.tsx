@@ -1,0 +1,180 @@
+/** The sessions page: the tasks of agents and conversations, with their cost and what the provider's prompt cache saved. */
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { fetchJson } from '../api.ts'
+import { Badge, Card, EmptyState, PageHeader, RowButton, StatTile, UserText } from '../components/elements.tsx'
+import { SegmentedControl } from '../components/segmented-control.tsx'
+import { type Column, Table } from '../components/table.tsx'
+import { useFilters } from '../filters.ts'
+import { formatCount, formatDuration, formatPlural, formatShortTime, formatTime, formatUsd } from '../format.ts'
+import { useProject } from '../session.ts'
+import { readTimeRange } from '../time-range.ts'
+import type { AgentSession, AgentSessions } from '../types.ts'
+import { PeriodControl } from './period-control.tsx'
+import { RemoveFilterButton } from './remove-filter-button.tsx'
+import { formatUtc, RequestCountLink, type RequestSelection } from './request-count-link.tsx'
+import { readKeyType, TestKeysFilter } from './test-keys-filter.tsx'
+import { TimeRangeFields } from './time-range-fields.tsx'
+
+const PATH = '/v1/usage/sessions'
+const REFRESH_MS = 30_000
+const ORDERS = [
+  ['', 'Newest'],
+  ['dearest', 'Most expensive'],
+] as const
+
+export default function AgentSessionsPage() {
+  const project = useProject()
+  const [filters, change] = useFilters()
+  const span = readTimeRange(filters)
+  const keyType = readKeyType(filters)
+  const only = {
+    project_id: project?.id,
+    key_type: keyType,
+    end_user: filters.user,
+    unread: filters.unread,
+    sort: filters.sort,
+    limit: 50,
+  }
+  const list = useInfiniteQuery({
+    queryKey: [PATH, span.name, filters.from, filters.until, only],
+    queryFn: ({ pageParam }) =>
+      fetchJson<AgentSessions>(PATH, { ...only, start_time: span.from, end_time: span.until, after: pageParam }),
+    enabled: project !== null,
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: page => (page.has_more ? (page.last_id ?? undefined) : undefined),
+    refetchInterval: REFRESH_MS,
+    placeholderData: previous => previous,
+  })
+  const first = list.data?.pages[0]
+  const rows: RequestSelection = {
+    projectId: project?.id ?? '',
+    filters: {
+      ...{
+        span: 'own',
+        from: formatUtc(first?.since ?? span.from),
+        until: span.name === 'own' ? formatUtc(span.until) : '',
+      },
+      ...{ type: keyType, user: filters.user },
+    },
+  }
+  return (
+    <>
+      <PageHeader title="Sessions" action={<PeriodControl filters={filters} change={change} />}>
+        Tasks of agents and conversations, and what the provider’s prompt cache saved in each. Requests with the same
+        session ID, prompt_cache_key or beginning belong together.
+      </PageHeader>
+      <search className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2">
+        <TimeRangeFields filters={filters} change={change} />
+        <SegmentedControl
+          label="Sort by"
+          value={filters.sort ?? ''}
+          choices={ORDERS}
+          onChange={sort => change({ sort })}
+        />
+        <TestKeysFilter filters={filters} change={change} />
+        {filters.user && <RemoveFilterButton name="user" what="end user" filters={filters} change={change} />}
+        {filters.unread && (
+          <RowButton aria-label="Remove the filter Written, never read" onClick={() => change({ unread: '' })}>
+            Written, never read ×
+          </RowButton>
+        )}
+      </search>
+      <div className="space-y-5">
+        {first && <Totals sessions={first} />}
+        {first && first.unread_sessions > 0 && !filters.unread && (
+          <div role="note" className="flex flex-wrap items-center gap-3 rounded-lg bg-warn-soft px-4 py-3 text-warn">
+            <p className="min-w-0 flex-1">
+              <b className="font-semibold">Written, never read:</b> {formatPlural(first.unread_sessions, 'session')}{' '}
+              paid {formatUsd(first.unread_usd)} more for writing the prompt cache, and never read it. Usually the
+              beginning of each prompt changes: move what changes to its end.
+            </p>
+            <RowButton onClick={() => change({ unread: 'true' })}>Show them</RowButton>
+          </div>
+        )}
+        <Card>
+          <Table
+            label="Sessions"
+            rows={list.data?.pages.flatMap(page => page.data)}
+            error={list.error}
+            keyOf={({ id }) => id}
+            more={list.hasNextPage ? { pending: list.isFetchingNextPage, load: () => void list.fetchNextPage() } : null}
+            empty={
+              <EmptyState title="No sessions in this period">
+                Agents’ requests appear here: those with a session ID, a prompt_cache_key, tools, or an earlier turn.
+              </EmptyState>
+            }
+            columns={buildColumns(rows)}
+          />
+        </Card>
+        {first?.since && (
+          <p className="text-muted">
+            Only the newest 100,000 requests with a session are shown, from {formatTime(first.since)} on.
+          </p>
+        )}
+      </div>
+    </>
+  )
+}
+
+function Totals({ sessions }: { sessions: AgentSessions }) {
+  return (
+    <dl className="grid grid-cols-1 gap-3 sm:grid-cols-3">
+      <StatTile title="Sessions" value={formatCount(sessions.sessions)} note="with requests in this period" />
+      <StatTile title="Cost" value={formatUsd(sessions.cost_usd)} note="of all their requests" />
+      <StatTile
+        title="Saved by prompt caches"
+        value={formatUsd(sessions.prompt_cache_saved_usd)}
+        note="of the providers, less what writing them cost more"
+      />
+    </dl>
+  )
+}
+
+function buildColumns(rows: RequestSelection): Column<AgentSession>[] {
+  return [
+    {
+      title: 'Session',
+      cell: session => (
+        <span className="flex min-w-48 flex-wrap items-center gap-1.5">
+          <RequestCountLink rows={rows} only={{ session: session.id }}>
+            <UserText className="font-mono text-xs">{session.id}</UserText>
+          </RequestCountLink>
+          {session.is_unread && <Badge look="warn">Written, never read</Badge>}
+          {session.end_user && <UserText className="basis-full text-xs text-muted">{session.end_user}</UserText>}
+        </span>
+      ),
+    },
+    { title: 'Started', look: 'line', cell: session => formatShortTime(session.started_at) },
+    { title: 'Duration', numeric: true, cell: session => formatDuration(session.ended_at - session.started_at) },
+    {
+      title: 'Requests',
+      numeric: true,
+      cell: session => (
+        <RequestCountLink rows={rows} only={{ session: session.id }}>
+          {formatCount(session.requests)}
+        </RequestCountLink>
+      ),
+    },
+    {
+      title: 'Failed',
+      numeric: true,
+      cell: session =>
+        session.failed === 0 ? (
+          '0'
+        ) : (
+          <RequestCountLink rows={rows} only={{ session: session.id, outcome: 'failed' }}>
+            {formatCount(session.failed)}
+          </RequestCountLink>
+        ),
+    },
+    { title: 'Models', cell: session => session.models.join(', ') },
+    { title: 'Input', numeric: true, cell: session => formatCount(session.prompt_tokens) },
+    { title: 'Output', numeric: true, cell: session => formatCount(session.completion_tokens) },
+    { title: 'Cost', numeric: true, cell: session => formatUsd(session.cost_usd) },
+    { title: 'Prompt cache read', numeric: true, cell: session => formatCount(session.cached_prompt_tokens) },
+    { title: 'Written', numeric: true, cell: session => formatCount(session.cache_write_tokens) },
+    { title: 'Saved by it', numeric: true, cell: session => formatUsd(session.prompt_cache_saved_usd) },
+    { title: 'Cache hits', numeric: true, cell: session => formatCount(session.hits) },
+    { title: 'Saved by hits', numeric: true, cell: session => formatUsd(session.saved_usd) },
+  ]
+}

@@ -1,0 +1,127 @@
+/** The end users page: those that requests name, with their usage; owners can view, export and delete the data of one. */
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Card, EmptyState, PageHeader, RowButton } from '../components/elements.tsx'
+import { type Column, Table } from '../components/table.tsx'
+import { TextFilter } from '../components/text-filter.tsx'
+import { useFilters } from '../filters.ts'
+import { formatCount, formatPercent, formatUsd } from '../format.ts'
+import { usePagedList } from '../paged-list.ts'
+import { hasRole, useProject, useProjectPath } from '../session.ts'
+import { readTimeRange } from '../time-range.ts'
+import type { EndUserUsage } from '../types.ts'
+import { EndUserDataCard } from './end-user-data.tsx'
+import { PeriodControl } from './period-control.tsx'
+import { RequestCountLink, type RequestSelection, selectRequests } from './request-count-link.tsx'
+import { readKeyType, TestKeysFilter } from './test-keys-filter.tsx'
+import { TimeRangeFields } from './time-range-fields.tsx'
+import { useStableRange } from './use-stable-range.ts'
+
+export default function EndUsersPage() {
+  const project = useProject()
+  const base = useProjectPath('end_users')
+  const [filters, change] = useFilters()
+  // Names are not put in the URL of this page, because browsers keep URLs in their history.
+  const [search, setSearch] = useState('')
+  const [chosen, setChosen] = useState<string | null>(null)
+  const range = useStableRange(filters)
+  const keyType = readKeyType(filters)
+  const query = { ...range, key_type: keyType, name_contains: search, limit: 50 }
+  const list = usePagedList<EndUserUsage>(base ?? '', query, { enabled: base !== null })
+  const isOwner = hasRole(project, 'owner')
+  const rows = selectRequests(project?.id ?? '', filters, readTimeRange(filters), keyType)
+  return (
+    <>
+      <PageHeader title="End users" action={<PeriodControl filters={filters} change={change} />}>
+        The end users that requests name in safety_identifier, user or metadata.user_id (the first that is set), most
+        expensive first.
+      </PageHeader>
+      <search className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2">
+        <TextFilter label="Name contains" value={search} onChange={setSearch} />
+        <TimeRangeFields filters={filters} change={change} />
+        <TestKeysFilter filters={filters} change={change} />
+      </search>
+      <div className="space-y-5">
+        {chosen !== null && base && (
+          <EndUserDataCard key={chosen} base={base} user={chosen} onClose={() => setChosen(null)} />
+        )}
+        <Card>
+          <Table
+            label="End users"
+            {...list}
+            keyOf={({ id }) => id}
+            empty={
+              <EmptyState
+                title={search === '' ? 'No end users in this period' : 'No end user with this name in this period'}
+                action={
+                  search !== '' && isOwner && <RowButton onClick={() => setChosen(search)}>Show stored data</RowButton>
+                }
+              >
+                {search === ''
+                  ? 'They appear here when requests name them.'
+                  : 'Data may be stored under exactly this name nevertheless: of an earlier time, or named by a tag.'}
+              </EmptyState>
+            }
+            columns={buildColumns(rows, isOwner ? setChosen : null)}
+          />
+        </Card>
+        {project && !isOwner && (
+          <p className="text-muted">Only owners of the project can view and delete the stored data of an end user.</p>
+        )}
+      </div>
+    </>
+  )
+}
+
+/** `choose` is null if the stored data may not be shown. */
+function buildColumns(rows: RequestSelection, choose: ((user: string) => void) | null): Column<EndUserUsage>[] {
+  const columns: Column<EndUserUsage>[] = [
+    { title: 'End user', look: 'strong', cell: ({ id }) => id },
+    {
+      title: 'Requests',
+      numeric: true,
+      cell: ({ id, requests }) => (
+        <RequestCountLink rows={rows} only={{ user: id }}>
+          {formatCount(requests)}
+        </RequestCountLink>
+      ),
+    },
+    {
+      title: 'Failed',
+      numeric: true,
+      cell: ({ id, failed }) =>
+        failed === 0 ? (
+          '0'
+        ) : (
+          <RequestCountLink rows={rows} only={{ user: id, outcome: 'failed' }}>
+            {formatCount(failed)}
+          </RequestCountLink>
+        ),
+    },
+    { title: 'Tokens', numeric: true, cell: ({ tokens }) => formatCount(tokens) },
+    { title: 'Cost', numeric: true, cell: ({ cost_usd }) => formatUsd(cost_usd) },
+    { title: 'Saved', numeric: true, cell: ({ saved_usd }) => formatUsd(saved_usd) },
+    { title: 'Hit rate', numeric: true, cell: ({ hit_rate }) => formatPercent(hit_rate) },
+    {
+      title: '',
+      cell: ({ id }) => (
+        <span className="flex justify-end gap-2">
+          <Link
+            to={`/${rows.projectId}/sessions` as never}
+            search={{ span: 'own', from: rows.filters.from, until: rows.filters.until, user: id } as never}
+            className="rounded-lg px-2 py-1 text-accent hover:underline"
+            aria-label={`Sessions of ${id}`}
+          >
+            Sessions
+          </Link>
+          {choose && (
+            <RowButton aria-label={`Stored data of ${id}`} onClick={() => choose(id)}>
+              Stored data
+            </RowButton>
+          )}
+        </span>
+      ),
+    },
+  ]
+  return columns
+}
