@@ -300,7 +300,10 @@ describe.skipIf(!chromiumPath)(title, () => {
       await search.blur()
       await page.getByLabel('Include test keys').check()
       const stored = (name: string) =>
-        page.getByRole('row').filter({ hasText: name }).getByRole('button', { name: /^Stored data of/ })
+        page
+          .getByRole('row')
+          .filter({ hasText: name })
+          .getByRole('button', { name: /^Stored data of/ })
       await stored('xxx').click()
       await page.getByRole('row').filter({ hasText: 'Request records' }).waitFor()
       await lookAt(page, 'an end user')

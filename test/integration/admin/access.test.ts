@@ -89,6 +89,7 @@ function routesOf({
     { method: 'GET', path: `${own}/limits`, need: 'viewer' },
     { method: 'GET', path: `${own}/settings/effects`, need: 'viewer' },
     { method: 'GET', path: `${own}/limits/nearest`, need: 'viewer' },
+    { method: 'GET', path: `${own}/end_users?start_time=0&end_time=${now + 60}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/stats?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/scopes?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/cache/entries?project_id=${project}`, need: 'viewer' },
@@ -254,6 +255,7 @@ const LISTS = [
     name => `/v1/organization/usage/${name}?start_time=${now - 7200}&group_by[]=project_id`,
   ),
   `/v1/usage?start_time=${now - 7200}&end_time=${now + 60}`,
+  `/v1/usage/projects?start_time=${now - 7200}&end_time=${now + 60}`,
   `/v1/usage/costs?grouping=model&start_time=${now - 7200}&end_time=${now + 60}`,
   `/v1/usage/costs/export?grouping=api_key&start_time=${now - 7200}&end_time=${now + 60}`,
 ]
