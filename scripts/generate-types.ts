@@ -64,7 +64,7 @@ const SEEDS: Record<string, string> = {
       case when record is not null then 'row' when num_nonnulls(question, answer, sealed_question, sealed_answer) > 0 then 'text' end as exported
     from end_user_tables
     order by position`,
-  WEBHOOK_EVENT_TYPES: 'select kind, happens, payload from webhook_event_types order by kind collate "C"',
+  WEBHOOK_EVENT_TYPES: 'select kind, area, title, summary, happens, payload from webhook_event_types order by place',
   VENDORS: 'select * from vendors order by place, name',
 }
 

@@ -19,7 +19,7 @@ from event_deliveries d
 join events e on e.id = d.event_id;
 
 comment on view project_deliveries is 'Deliveries of projects'' events to webhooks.';
-comment on column project_deliveries.status is 'The HTTP status of the last response. Null: there was none.';
+comment on column project_deliveries.status is 'The HTTP status, or the mail server''s reply code, of the last response. Null: there was none, or the mail was accepted.';
 comment on column project_deliveries.problem is 'Why the last attempt failed. Null: it did not.';
 comment on column project_deliveries.tried_at is 'Null: it was not yet.';
 comment on column project_deliveries.next_at is 'Null: it is not tried again.';

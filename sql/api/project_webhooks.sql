@@ -22,7 +22,7 @@ cross join lateral (
 ) d;
 
 comment on view project_webhooks is 'Projects'' webhooks, as the admin API shows them.';
-comment on column project_webhooks.url is 'The address to which events are posted. With the format slack, only owners see its path.';
+comment on column project_webhooks.url is 'The address to which events are posted, with the format email mailto: and an e-mail address. With the format slack, only owners see its path.';
 comment on column project_webhooks.events is 'Empty: all.';
 comment on column project_webhooks.disabled_at is 'When a 410 response disabled it. Null: it is active.';
 comment on column project_webhooks.pending is 'The number of pending deliveries.';

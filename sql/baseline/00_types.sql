@@ -18,7 +18,7 @@ create domain budget_unit as text check (value in ('usd', 'tokens'));
 create domain budget_length as text check (value in ('day', 'week', 'month', 'total'));
 create domain enforcement_status as text check (value in ('enforcing', 'inactive'));
 create domain model_permissions_mode as text check (value in ('allow_list', 'deny_list'));
-create domain webhook_format as text check (value in ('standard', 'slack'));
+create domain webhook_format as text check (value in ('standard', 'slack', 'email'));
 create domain delivery_state as text check (value in ('pending', 'delivered', 'failed'));
 
 create domain cache_match_kind as text check (value in ('exact', 'normalized', 'similar'));

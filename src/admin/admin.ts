@@ -16,6 +16,7 @@ import type { AddressConfig } from './addresses.ts'
 import { completeOpenApiDocument } from './complete-openapi.ts'
 import type { AdminOptions } from './controller.ts'
 import { createCredentialAttemptLimiter } from './credential-attempts.ts'
+import { createMailer } from './mail/mailer.ts'
 import { createMethodNotAllowedController } from './method-not-allowed.ts'
 import { createOidcController } from './oidc-controller.ts'
 import { ADMIN_OPERATIONS } from './operations.generated.ts'
@@ -25,7 +26,7 @@ import { serveOperations } from './serve-operations.ts'
 import { createLoginController, createLogoutController, createSessionController } from './sessions.ts'
 
 export interface AdminSetup {
-  config: AddressConfig & Pick<Config, 'oidc' | 'allowsPrivateWebhooks'> & EncryptionConfig
+  config: AddressConfig & Pick<Config, 'oidc' | 'allowsPrivateWebhooks' | 'mail'> & EncryptionConfig
   /** The database; already migrated. */
   database: Database
   /** A store of this process. It counts attempts with unknown keys. */
@@ -79,6 +80,7 @@ export function createAdmin({
     addresses: config,
     modelRouter,
     allowsPrivateWebhooks: config.allowsPrivateWebhooks,
+    mailer: createMailer(config.mail),
     credentialAttempts: createCredentialAttemptLimiter(store),
     memory,
     rejections,

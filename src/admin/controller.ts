@@ -24,6 +24,7 @@ import { isCountedRejection, type RejectionCounter } from '../telemetry/rejectio
 import type { AddressConfig } from './addresses.ts'
 import { readCaller } from './caller.ts'
 import type { CredentialAttemptLimiter } from './credential-attempts.ts'
+import type { Mailer } from './mail/mailer.ts'
 import type { OpenApiTag } from './parameters.ts'
 import { type QueryShape, readQuery } from './query-string.ts'
 import { toClientError } from './sql-errors.ts'
@@ -41,6 +42,8 @@ export interface AdminOptions {
   /** Resolves a model to its provider. */
   modelRouter: Pick<ModelRouter, 'resolve' | 'listModels' | 'findModel'>
   allowsPrivateWebhooks: boolean
+  /** Null if no mail is sent. */
+  mailer: Mailer | null
   credentialAttempts: CredentialAttemptLimiter
   /** Counts response bytes that clients have not read. */
   memory: StreamMemory

@@ -4,6 +4,7 @@ import type { RedisTlsOptions } from '../stores/redis/redis-url.ts'
 import { type AggregatorConfig, readAggregatorConfig } from './aggregator.ts'
 import { type EmbedderConfig, readEmbedderConfig } from './embedder.ts'
 import { type HookConfig, readHookConfig } from './hook.ts'
+import { type MailConfig, readMailConfig } from './mail.ts'
 import { type OidcConfig, readOidcConfig } from './oidc.ts'
 import { processEnvironment } from './process-environment.ts'
 import { createSettingsReader } from './settings-reader.ts'
@@ -64,6 +65,8 @@ export interface Config {
   dashboard: 'on' | 'off' | number
   /** Whether webhooks may be in private networks and use http. */
   allowsPrivateWebhooks: boolean
+  /** The mail server; null when no mail is sent. */
+  mail: MailConfig | null
   /** The hook's settings; null when no hook is called. */
   hook: HookConfig | null
   /** `port` is 0 when metrics are off. `token` is the bearer token that a scraper must send; null for none. */
@@ -128,6 +131,7 @@ export function readConfig(environment: Environment = processEnvironment): Confi
     publicUrl: read.publicUrl('PUBLIC_URL'),
     dashboard: read.switchOrPort('DASHBOARD', 'on'),
     allowsPrivateWebhooks: read.choice('WEBHOOK_PRIVATE_NETWORKS', 'off', ['on', 'off']) === 'on',
+    mail: readMailConfig(read),
     hook: readHookConfig(read),
     metrics: {
       port: read.integer('METRICS_PORT', DEFAULT_METRICS_PORT, 0, 65_535),

@@ -10,7 +10,7 @@ export const SQL_FUNCTIONS = {
   add_prompt_vectors: { takes: { entry_ids: 'bigint[]', project_ids: 'bigint[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', space_ids: 'integer[]', vectors: 'text[]' }, gives: 'void' },
   /** Adds a user without a permission check, which callers must make; see create_user(). */
   add_user: { takes: { email: 'text', user_role: 'text', password_hash: 'text=' }, gives: 'bigint' },
-  /** Adds a webhook for a project's events: of these kinds, or of all kinds if none is given. sealed: the signing secret, encrypted by the proxy. format: standard or slack. Requires an owner. */
+  /** Adds a webhook for a project's events: of these kinds, or of all kinds if none is given. sealed: the signing secret, encrypted by the proxy. format: standard, slack or email, whose url is mailto: and an address. Requires an owner. */
   add_webhook: { takes: { project: 'text', url: 'text', kinds: 'text[]', sealed: 'bytea', format: 'text=' }, gives: 'bigint' },
   /** Validates a batch of distinct keys (hex SHA-256) and reserves up to that many requests for each against its month. requested 0: only validates. verdict: active, expired, disabled, unknown; account: in JSON; granted < requested: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants. A locked counter fails the batch within lock_wait_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and no request may be admitted before this is on disk; with commits_on_disk, its commit waits for that. Null: in_slot, this_batch (they are not remembered), key_version (the key is unknown), account (it is unknown, or the caller knows this version of it). */
   admit: { takes: { key_hashes: 'text[]', requested: 'integer[]', in_slot: 'uuid?', this_batch: 'bigint?', known_versions: 'text[]', commits_on_disk: 'boolean', lock_wait_ms: 'integer' }, gives: { ordinal: 'integer', verdict: 'text', granted: 'integer', month: 'date', key_version: 'text?', account: 'text?', near_end: 'boolean' } },
@@ -61,7 +61,7 @@ export const SQL_FUNCTIONS = {
   /** Claims the ids of objects that the provider has created for a request, such as a response and its items, for the request's project, for longer than providers store them: 30 days, and conversations without end. An id that another project has claimed stays that project's: a response may repeat an id that its request named. */
   claim_created_ids: { takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: 'void' },
   /** Claims the next due delivery of up to that many webhooks; no other process gets deliveries of these webhooks for a minute, or until record_delivery_result(). */
-  claim_deliveries: { takes: { max_rows: 'integer' }, gives: { id: 'bigint', webhook_id: 'bigint', project_id: 'bigint', project: 'text', url: 'text', format: 'standard|slack', sealed: 'bytea', event_id: 'text', kind: 'text', at: 'timestamptz', payload: 'text' } },
+  claim_deliveries: { takes: { max_rows: 'integer' }, gives: { id: 'bigint', webhook_id: 'bigint', project_id: 'bigint', project: 'text', url: 'text', format: 'standard|slack|email', sealed: 'bytea', event_id: 'text', kind: 'text', at: 'timestamptz', payload: 'text' } },
   /** Records the change of this transaction under the idempotency key of its request {caller, key_hash, request_hash, attempt}. Raises PX001 if another request of the last day has made a change under that key. */
   claim_idempotency_key: { takes: { request: 'json' }, gives: 'void' },
   /** Claims up to that many queued pairs for two minutes, with the data for calling the judge: settle_judgement() ends a claim, requeue_judgements() returns the pair to the queue. Pairs whose project has turned the judge off, or without an entry, are removed. */
@@ -310,6 +310,8 @@ export const SQL_FUNCTIONS = {
   matching_budgets: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', of_model: 'text', of_tags: 'jsonb' }, gives: { id: 'bigint', project_id: 'bigint?', key_id: 'bigint?', model: 'text?', tag: 'jsonb?', unit: 'text', amount: 'numeric', per: 'text', time_zone: 'text', created_at: 'timestamptz', enforced: 'boolean' } },
   /** Whether the current user may read the texts of a request and its response: log_content was sealed when it was sent, and is for its key now; viewers never may. Every function that returns such texts has the rights of its owner, since others have none to these columns, and calls this one. Null: of_key (not known: as the project has it). */
   may_read_texts: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint?', stored_log_content: 'text' }, gives: 'boolean' },
+  /** What alerts are raised about, of all projects with a destination, from the sums of usage. level is 1 at the limit, and more beyond it. There is no row with fewer requests than the project's minimum, or where the limit is 0. */
+  measure_alerts: { reads: true, takes: { moment: 'timestamptz' }, gives: { project_id: 'bigint', kind: 'text', subject: 'text', level: 'double precision', payload: 'jsonb' } },
   /** A sentence for each model name that matches neither a model of the catalogue, under any of its names, nor a successful request of the project. In a pattern, * stands for any characters. own_names are also known. */
   model_name_warnings: { reads: true, takes: { of_project: 'bigint', names: 'text[]', own_names: 'text[]=' }, gives: 'text[]' },
   /** The names by which a budget may refer to a model, however the request named it: first, without the vendor and a variant, and with Claude's version as aggregators write it; second, also without the date of a snapshot. */
@@ -424,6 +426,8 @@ export const SQL_FUNCTIONS = {
   require_cache_right: { reads: true, takes: { project: 'text', requested_action: 'text' }, gives: 'bigint' },
   /** Raises if the value is none of these words, and lists them, with the given names of the value: role, roles. */
   require_choice: { reads: true, takes: { given: 'text', words: 'text[]', what: 'text', plural: 'text' }, gives: 'void' },
+  /** Raises if one of these is not a type of event. */
+  require_event_kinds: { reads: true, takes: { kinds: 'text[]' }, gives: 'void' },
   /** Raises if the expiry is in the past. Null: expires (never). */
   require_future: { reads: true, takes: { expires: 'timestamptz?' }, gives: 'void' },
   /** Raises if the value cannot be the name of a key. */
@@ -534,12 +538,16 @@ export const SQL_FUNCTIONS = {
   test_keys: { reads: true, takes: {}, gives: { test_keys: 'bigint' } },
   /** Converts to Unix seconds, the format of times in the admin API. */
   to_unix_seconds: { reads: true, takes: { at: 'timestamptz' }, gives: 'bigint' },
+  /** Raises an event for each measure that has reached its limit since the last call, and one for each that has recovered. Called every minute; several processes may run it at the same time. */
+  update_alerts: { takes: { moment: 'timestamptz=' }, gives: 'void' },
   /** Brings cache_sizes up to date with added and deleted entries. */
   update_cache_sizes: { takes: {}, gives: 'void' },
   /** Changes a key: its name, expires_at (null: never), and its limits, as set_key_limits() does. An expired key with a later expiry is valid again. The former values of a rotated key keep their expiry. Raises on a name that an active key of the project has. Requires an owner of its project. */
   update_key: { takes: { of_key: 'bigint', changes: 'jsonb' }, gives: 'void' },
   /** Gives a project another plan, another name, or both. Raises as set_plan() and rename_project() do. Null: new_name, new_plan (it stays). */
   update_project: { takes: { project: 'text', new_name: 'text?', new_plan: 'text?' }, gives: 'void' },
+  /** Changes the address of a webhook, which enables it again if a 410 had disabled it, and the types of events it receives (empty: all). Its format and its secret stay. Requires an owner. Null: new_url, new_kinds (unchanged). */
+  update_webhook: { takes: { project: 'text', webhook_id: 'bigint', new_url: 'text?', new_kinds: 'text[]?' }, gives: 'void' },
   /** Sets a budget whose values and owner were validated (null: the organization, for all spending), and returns its id. A budget that is not enforced does not change an enforced one. */
   upsert_budget: { takes: { owner_id: 'bigint', in_unit: 'text', of_amount: 'numeric', in_per: 'text', of_key: 'bigint', of_model: 'text', tagged: 'jsonb', in_zone: 'text', is_enforced: 'boolean' }, gives: 'bigint' },
   /** Records an object for the project that created it, or updates what its provider reports about it; a null changes nothing. For a batch's input, holds_requests and models (null: they were not read); for a batch, the tags of the request that started it. */

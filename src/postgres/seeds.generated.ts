@@ -43,6 +43,7 @@ export const AUDIT_ACTIONS = [
   {"action":"webhook.created"},
   {"action":"webhook.deleted"},
   {"action":"webhook.resent"},
+  {"action":"webhook.updated"},
 ] as const
 
 export const AUDIT_KINDS = [
@@ -97,14 +98,19 @@ export const END_USER_TABLES = [
 ] as const
 
 export const WEBHOOK_EVENT_TYPES = [
-  {"kind":"api_key.created","happens":"an API key is created","payload":["key_id","name","type","prefix","expires_at"]},
-  {"kind":"api_key.deactivated","happens":"an API key is deactivated","payload":["key_id","name","prefix"]},
-  {"kind":"api_key.expiring","happens":"an API key expires in a week, or in a tenth of its lifetime if that is shorter","payload":["key_id","name","prefix","expires_at"]},
-  {"kind":"budget.threshold","happens":"a [budget](budgets.md) reaches 80% or 100% (once per period), or a spend alert reaches its amount (once per month)","payload":["percent","unit","used","limit","per","scope","budget_id","spend_alert_id","notification_channel"]},
-  {"kind":"cache.wrong_hit","happens":"a semantic hit is marked as wrong","payload":["request_id","reason","similarity"]},
-  {"kind":"circuit.opened","happens":"the circuit breaker of a failing provider opens, at most once in ten minutes","payload":["provider","wait_ms"]},
-  {"kind":"quota.threshold","happens":"the monthly quota reaches 80% or 100%","payload":["percent","requests","limit","key_type","month"]},
-  {"kind":"webhook.test","happens":"a test event is requested","payload":[]},
+  {"kind":"budget.threshold","area":"Spending","title":"Budget almost spent","summary":"A budget reaches 80% or 100%, or a spend alert its amount.","happens":"a [budget](budgets.md) reaches 80% or 100% (once per period), or a spend alert reaches its amount (once per month)","payload":["percent","unit","used","limit","per","scope","budget_id","spend_alert_id","notification_channel"]},
+  {"kind":"spend.unusual","area":"Spending","title":"Unusual spending","summary":"The last 24 hours cost several times as much as a usual day.","happens":"the cost of the last 24 hours exceeds a multiple of the usual day (the median of the last 14 days), and $1; again when it is back to normal","payload":["state","value_usd","limit_usd","usual_usd","requests"]},
+  {"kind":"quota.threshold","area":"Spending","title":"Quota almost used","summary":"The monthly quota of requests reaches 80% or 100%.","happens":"the monthly quota reaches 80% or 100%","payload":["percent","requests","limit","key_type","month"]},
+  {"kind":"error_rate.high","area":"Reliability","title":"Many errors","summary":"More requests than usual end with an error of a provider or the proxy (5xx).","happens":"too large a share of the requests of the last half hour ends with a 5xx; again when it is back to normal","payload":["state","value_percent","limit_percent","requests"]},
+  {"kind":"latency.high","area":"Reliability","title":"Slow responses","summary":"The 95th percentile of the time until responses begin is too long.","happens":"the 95th percentile of the latency of cache misses in the last half hour is too long; again when it is back to normal","payload":["state","value_ms","limit_ms","requests"]},
+  {"kind":"provider.down","area":"Reliability","title":"Provider down","summary":"Every request to a provider fails.","happens":"all requests that reached a provider in the last half hour ended with a 5xx; again when it is back to normal","payload":["state","provider","value_percent","requests"]},
+  {"kind":"circuit.opened","area":"Reliability","title":"Provider paused","summary":"A provider fails so often that requests to it are paused for a moment.","happens":"the circuit breaker of a failing provider opens, at most once in ten minutes","payload":["provider","wait_ms"]},
+  {"kind":"hit_rate.low","area":"Cache","title":"Cache stopped hitting","summary":"The hit rate of the last hour is far below that of the week.","happens":"the hit rate of the last hour falls below a share of the hit rate of the last 7 days; again when it is back to normal","payload":["state","value_percent","limit_percent","usual_percent","requests"]},
+  {"kind":"cache.wrong_hit","area":"Cache","title":"Wrong cached response","summary":"A semantic hit is marked as wrong.","happens":"a semantic hit is marked as wrong","payload":["request_id","reason","similarity"]},
+  {"kind":"api_key.expiring","area":"API keys","title":"API key expires soon","summary":"A key expires in a week, or in a tenth of its lifetime if that is shorter.","happens":"an API key expires in a week, or in a tenth of its lifetime if that is shorter","payload":["key_id","name","prefix","expires_at"]},
+  {"kind":"api_key.created","area":"API keys","title":"API key created","summary":"Somebody creates a key.","happens":"an API key is created","payload":["key_id","name","type","prefix","expires_at"]},
+  {"kind":"api_key.deactivated","area":"API keys","title":"API key deactivated","summary":"Somebody deactivates a key.","happens":"an API key is deactivated","payload":["key_id","name","prefix"]},
+  {"kind":"webhook.test","area":"","title":"Test","summary":"A test is requested.","happens":"a test event is requested","payload":[]},
 ] as const
 
 export const VENDORS = [

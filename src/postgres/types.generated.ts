@@ -72,6 +72,16 @@ export interface DB {
 
 /** A project's settings: the rows of setting_kinds. */
 export interface ProjectSettings {
+  /** Error rate: The share of requests with a 5xx, in percent of the last half hour. 0 turns the alert off. */
+  alert_error_percent: number;
+  /** Hit rate: In percent of the hit rate of the last 7 days: the alert is raised when the last hour falls to this share. 0 turns the alert off. */
+  alert_hit_rate_percent: number;
+  /** Latency, in milliseconds: The 95th percentile of the time until responses of providers begin, in the last half hour. 0 turns the alert off. */
+  alert_latency_ms: number;
+  /** Minimum number of requests: With fewer requests in the measured time, no alert is raised. */
+  alert_min_requests: number;
+  /** Unusual spending: How many times the cost of a usual day (the median of the last 14 days) the last 24 hours may cost. 0 turns the alert off. */
+  alert_spend_times: number;
   /** Aliases: Alternative model names for clients, such as fast=gpt-5.4-mini, separated by commas. An alias may have its own fallbacks: smart=gpt-5.4|claude-opus-4-8. */
   aliases: string[];
   /** Allowed models: Patterns of model names, such as openai/*, separated by commas. Leave empty to allow all models. */

@@ -1,6 +1,7 @@
 /** Background maintenance: deletes expired and excess entries, manages partitions, and delivers events. */
 
 import { publicDashboardOriginOf } from '../admin/addresses.ts'
+import { createMailer } from '../admin/mail/mailer.ts'
 import { startWebhookDeliveries } from '../admin/webhooks/deliver-webhooks.ts'
 import { purgeOldVersions } from '../cache/cache-versions.ts'
 import type { Config } from '../config/config.ts'
@@ -19,6 +20,7 @@ const CLOCK_EVERY_MS = 60_000
 const UPKEEP_EVERY_MS = 3_600_000
 const ROLL_UP_EVERY_MS = 5_000
 const EVENTS_EVERY_MS = 15_000
+const ALERTS_EVERY_MS = 60_000
 /** The delay after a failure: half of the time for which a failure degrades health. */
 const RETRY_AFTER_FAILURE_MS = 25_000
 /** The smallest step of the database's clock that is logged. Smaller ones are clock corrections, or concurrent transactions. */
@@ -62,6 +64,7 @@ export async function startMaintenance({
   )
   every(ROLL_UP_EVERY_MS, 'sums', 'usage could not be summed up', () => rollUpUsage(database))
   every(EVENTS_EVERY_MS, 'events', 'events could not be raised', () => callFunction(database, 'raise_due_events', {}))
+  every(ALERTS_EVERY_MS, 'alerts', 'alerts could not be measured', () => callFunction(database, 'update_alerts', {}))
   every(UPKEEP_EVERY_MS, 'partitions', 'usage partitions could not be maintained', maintainPartitions)
   every(UPKEEP_EVERY_MS, 'outdated', 'outdated rows could not be deleted', () =>
     deleteInBatches(database, 'delete_expired_rows'),
@@ -70,6 +73,7 @@ export async function startMaintenance({
     database,
     vault: createVault(() => readEncryptionKeys(config)),
     allowsPrivateNetworks: config.allowsPrivateWebhooks,
+    mailer: createMailer(config.mail),
     dashboardOrigin: publicDashboardOriginOf(config),
     log,
     pollIntervalMs: maintenanceEveryMs,

@@ -24,8 +24,10 @@ export const FAILURE_CATEGORIES = {
   outdated: 'deleting rows past their retention',
   catalogue:
     'reading models and prices: the last ones stay in use, or recording that a model exceeded its output limit',
-  events: 'raising events for webhooks',
-  deliveries: 'delivering events to webhooks',
+  events: 'raising events that depend on time',
+  alerts: 'measuring usage for alerts',
+  deliveries: 'delivering events to webhooks and by mail',
+  mail: 'mailing an invitation or a password reset: it is lost',
   judge: 'queueing pairs for the judge, or writing its verdicts',
   stored_objects: 'storing responses and their owners, or reconciling their usage with the provider',
   traces: 'exporting spans: they are lost',

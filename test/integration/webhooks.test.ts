@@ -62,6 +62,7 @@ describeOnce('webhooks', backend => {
       },
       vault,
       allowsPrivateNetworks: toPrivateNetworks,
+      mailer: null,
       dashboardOrigin: null,
       log,
       pollIntervalMs: 20,

@@ -7,16 +7,9 @@ as $$
 declare
     most constant integer := 20;
     owner_id bigint := require_project_role(project, 'owner');
-    unknown text;
     added bigint;
 begin
-    select k into unknown from unnest(kinds) k where k not in (select e.kind from webhook_event_types e) limit 1;
-    if unknown is not null then
-        raise exception 'there is no event %; events are: %', quote_for_message(unknown), (
-            select string_agg(e.kind, ', ' order by e.kind) from webhook_event_types e
-        )
-            using errcode = 'invalid_parameter_value';
-    end if;
+    perform require_event_kinds(kinds);
     -- One insert at a time per project, so that the maximum holds.
     perform 1 from projects p where p.id = owner_id for no key update;
     if (select count(*) from webhooks w where w.project_id = owner_id) >= most then
@@ -34,4 +27,4 @@ begin
 end;
 $$;
 
-comment on function add_webhook(text, text, text[], bytea, text) is 'Adds a webhook for a project''s events: of these kinds, or of all kinds if none is given. sealed: the signing secret, encrypted by the proxy. format: standard or slack. Requires an owner.';
+comment on function add_webhook(text, text, text[], bytea, text) is 'Adds a webhook for a project''s events: of these kinds, or of all kinds if none is given. sealed: the signing secret, encrypted by the proxy. format: standard, slack or email, whose url is mailto: and an address. Requires an owner.';

@@ -1,24 +1,36 @@
-/** Webhooks of a project, and their deliveries. */
+/** Webhooks of a project, among them e-mail addresses, and their deliveries. */
 import { randomBytes } from 'node:crypto'
 import { Type as t } from '@sinclair/typebox'
 import { invalidRequestError } from '../../errors/errors.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { WEBHOOK_EVENT_TYPES } from '../../postgres/seeds.generated.ts'
 import { defineOperation } from '../admin-operation.ts'
-import { defineCollection, defineDelete, defineFullList, defineList, defineRead } from '../define-operations.ts'
+import {
+  defineCollection,
+  defineDelete,
+  defineFullList,
+  defineList,
+  defineRead,
+  defineUpdate,
+} from '../define-operations.ts'
 import { constrainedText } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
 import { formatId } from '../ids.ts'
+import type { Mailer } from '../mail/mailer.ts'
 import { defineObject, notFoundInProject } from '../objects.ts'
 import { cursorParameter, readCursor } from '../pagination.ts'
 import { SECRET_SEAL_LABEL } from '../webhooks/deliver-webhooks.ts'
 import { validateWebhookUrl, WebhookUnreachable } from '../webhooks/post-webhook.ts'
 
 const SECRET_BYTES = 32
+const MAX_SELECTED_EVENTS = 32
 /** The pattern of URLs in the description. `validateWebhookUrl` checks more. */
-const URL_FORM = '^[Hh][Tt][Tt][Pp][Ss]?:'
-const FORMATS = ['standard', 'slack']
+const URL_FORM = '^([Hh][Tt][Tt][Pp][Ss]?|[Mm][Aa][Ii][Ll][Tt][Oo]):'
+/** One address without parameters. It excludes what has a meaning in a list of addresses. */
+const MAILTO = /^mailto:([^\s\p{Cc}@,;:<>()"?&%]{1,64}@[^\s\p{Cc}@,;:<>()"?&%]{1,190})$/iu
 const KINDS = WEBHOOK_EVENT_TYPES.map(({ kind }) => kind)
+const urlSchema = constrainedText({ pattern: URL_FORM, form: 'a URL that begins with https://, http:// or mailto:' })
+const eventsSchema = t.Array(constrainedText({ enum: KINDS }), { maxItems: MAX_SELECTED_EVENTS })
 
 const webhook = defineObject('Webhook', 'project.webhook', 'project_webhooks', 'webhook', notFoundInProject('webhook'))
 /** The webhook with its secret, which is shown only once. */
@@ -51,8 +63,21 @@ const deliveries = defineCollection(delivery, {
   idParameter: 'delivery_id',
 })
 
+interface AddressRules {
+  allowsPrivateWebhooks: boolean
+  mailer: Mailer | null
+}
+
 /** Returns the URL in the form that is stored: `HTTPS://Example.com` becomes `https://example.com/`. */
-function parseAddress(url: string, toPrivateNetworks: boolean): string {
+function parseAddress(url: string, { allowsPrivateWebhooks: toPrivateNetworks, mailer }: AddressRules): string {
+  if (/^mailto:/i.test(url)) {
+    const address = MAILTO.exec(url)?.[1]
+    if (address === undefined)
+      throw invalidRequestError('The url is not valid: it must be mailto: and one e-mail address.', 'url')
+    if (mailer === null)
+      throw invalidRequestError('No mail can be sent: the operator must set SMTP_URL and MAIL_FROM.', 'url')
+    return `mailto:${address}`
+  }
   try {
     return validateWebhookUrl(url, toPrivateNetworks).href
   } catch (error) {
@@ -70,13 +95,20 @@ export const WEBHOOK_OPERATIONS = [
     summary: 'Add a webhook',
     response: addedWebhook,
     body: {
-      url: constrainedText({ pattern: URL_FORM, form: 'a URL that begins with https:// or http://' }),
-      events: t.Optional(t.Array(constrainedText({ enum: KINDS }), { maxItems: 32 })),
-      format: t.Optional(constrainedText({ enum: FORMATS })),
+      url: urlSchema,
+      events: t.Optional(eventsSchema),
+      format: t.Optional(constrainedText({ enum: ['standard', 'slack', 'email'] })),
     },
     async serve({ caller, options, ids: { project_id: projectId }, body }) {
-      const { url: given, events = [], format = 'standard' } = body
-      const url = parseAddress(given, options.allowsPrivateWebhooks)
+      const { events = [] } = body
+      const url = parseAddress(body.url, options)
+      const isMail = url.startsWith('mailto:')
+      const format = body.format ?? (isMail ? 'email' : 'standard')
+      if ((format === 'email') !== isMail)
+        throw invalidRequestError(
+          'The format email needs a url that begins with mailto:, and no other has one.',
+          'format',
+        )
       await requireProject(caller.actor, projectId)
       const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
       const bytes = await options.vault.seal(secret, { projectId, provider: SECRET_SEAL_LABEL })
@@ -87,6 +119,19 @@ export const WEBHOOK_OPERATIONS = [
     },
   }),
   defineRead(webhooks, 'Read a webhook'),
+  defineUpdate(webhooks, 'Change the address or the events of a webhook', {
+    requiresField: true,
+    body: { url: t.Optional(urlSchema), events: t.Optional(eventsSchema) },
+    calls: [
+      'update_webhook',
+      ({ ids, body, options }) => ({
+        project: ids.project_id,
+        webhook_id: ids.webhook_id,
+        new_url: body.url === undefined ? null : parseAddress(body.url, options),
+        new_kinds: body.events ?? null,
+      }),
+    ],
+  }),
   defineDelete(webhooks, 'Remove a webhook', [
     'remove_webhook',
     ({ ids }) => ({ project: ids.project_id, webhook_id: ids.webhook_id }),

@@ -1,6 +1,6 @@
 /**
- * Delivers events to webhooks as the Standard Webhooks specification defines (https://www.standardwebhooks.com), or with the body that Slack
- * reads. Any process may claim any delivery. A webhook gets one delivery at a time, so that a slow one delays only itself.
+ * Delivers events to webhooks as the Standard Webhooks specification defines (https://www.standardwebhooks.com), with the body that Slack
+ * reads, or as mails. Any process may claim any delivery. A webhook gets one delivery at a time, so that a slow one delays only itself.
  */
 import { ProxyError } from '../../errors/errors.ts'
 import { DeadlineTimer } from '../../event-loop/deadline-timer.ts'
@@ -10,6 +10,8 @@ import type { Database } from '../../postgres/database.ts'
 import type { Vault } from '../../providers/keys/vault.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { type Mailer, MailNotSent } from '../mail/mailer.ts'
+import { writeEventMail } from './event-mail.ts'
 import { postWebhook, WebhookUnreachable } from './post-webhook.ts'
 import { writeSlackMessage } from './slack-message.ts'
 
@@ -32,6 +34,8 @@ export interface WebhookDeliveryOptions {
   database: Database
   vault: Pick<Vault, 'open'>
   allowsPrivateNetworks: boolean
+  /** Null if no mail is sent. */
+  mailer: Mailer | null
   /** The dashboard's public origin, to which messages link; null if it is unknown. */
   dashboardOrigin: string | null
   log: Log
@@ -96,31 +100,57 @@ async function deliver(delivery: Delivery, options: WebhookDeliveryOptions, stop
     await callFunction(options.database, 'record_delivery_result', { of_delivery: delivery.id, ...outcome })
 }
 
-async function attempt(
+interface Outcome {
+  /** The HTTP status, or the reply code of a mail server; null if there was none. */
+  response_status: number | null
+  /** Null if the receiver accepted the event. */
+  failure: string | null
+}
+
+async function attempt(delivery: Delivery, options: WebhookDeliveryOptions, signal: AbortSignal): Promise<Outcome> {
+  try {
+    if (delivery.format === 'email') return await sendMail(delivery, options, signal)
+    const status = await post(delivery, options, signal)
+    return { response_status: status, failure: status >= 200 && status < 300 ? null : `it answered ${status}` }
+  } catch (error) {
+    const hasClientMessage =
+      error instanceof WebhookUnreachable || error instanceof MailNotSent || error instanceof ProxyError
+    return {
+      response_status: error instanceof MailNotSent ? error.status : null,
+      failure: hasClientMessage ? error.message : describeCause(error),
+    }
+  }
+}
+
+async function sendMail(
+  delivery: Delivery,
+  { mailer, dashboardOrigin }: WebhookDeliveryOptions,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  if (mailer === null) throw new MailNotSent('no mail can be sent: SMTP_URL is not set')
+  const mail = writeEventMail(delivery, dashboardOrigin)
+  await mailer.send({ ...mail, to: delivery.url.slice('mailto:'.length), id: messageIdOf(delivery) }, signal)
+  return { response_status: null, failure: null }
+}
+
+async function post(
   delivery: Delivery,
   { vault, allowsPrivateNetworks, dashboardOrigin }: WebhookDeliveryOptions,
   signal: AbortSignal,
-): Promise<{ response_status: number | null; failure: string | null }> {
+): Promise<number> {
   const { url, project_id: projectId, sealed } = delivery
-  try {
-    const secret = await vault.open(sealed, { projectId, provider: SECRET_SEAL_LABEL })
-    const status = await postWebhook({
-      url,
-      ...(await writeMessage(delivery, secret, dashboardOrigin)),
-      allowsPrivateNetworks,
-      signal,
-    })
-    return { response_status: status, failure: status >= 200 && status < 300 ? null : `it answered ${status}` }
-  } catch (error) {
-    const hasClientMessage = error instanceof WebhookUnreachable || error instanceof ProxyError
-    return { response_status: null, failure: hasClientMessage ? error.message : describeCause(error) }
-  }
+  const secret = await vault.open(sealed, { projectId, provider: SECRET_SEAL_LABEL })
+  return postWebhook({ url, ...(await writeMessage(delivery, secret, dashboardOrigin)), allowsPrivateNetworks, signal })
+}
+
+function messageIdOf({ event_id }: Delivery): string {
+  return `msg_${event_id.replaceAll('-', '')}`
 }
 
 /** Writes the message of an attempt. All attempts have the same body and id; each has its own timestamp and signature. */
 async function writeMessage(delivery: Delivery, secret: string, dashboardOrigin: string | null) {
-  const { event_id, format, kind, at, payload } = delivery
-  const id = `msg_${event_id.replaceAll('-', '')}`
+  const { format, kind, at, payload } = delivery
+  const id = messageIdOf(delivery)
   const body =
     format === 'slack'
       ? writeSlackMessage(delivery, dashboardOrigin)

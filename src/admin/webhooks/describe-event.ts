@@ -41,6 +41,50 @@ const DESCRIPTIONS: { readonly [Kind in EventKind]: EventDescription<Kind> } = {
     page: 'settings/keys',
   },
   'budget.threshold': { sentence: describeThreshold, page: 'settings/limits' },
+  'error_rate.high': {
+    sentence: describeLevel(
+      ({ value_percent, limit_percent, requests }, project) =>
+        `${formatPercent(value_percent)} of the ${formatCount(requests)} requests of project ${project} in the last half hour failed with a 5xx; the limit is ${formatPercent(limit_percent)}.`,
+      ({ value_percent }, project) =>
+        `The errors of project ${project} are back to normal: ${formatPercent(value_percent)} of the requests in the last half hour failed.`,
+    ),
+    page: 'requests',
+  },
+  'hit_rate.low': {
+    sentence: describeLevel(
+      ({ value_percent, usual_percent }, project) =>
+        `The cache of project ${project} answers much less than usual: the hit rate of the last hour is ${formatPercent(value_percent)}, that of the last 7 days was ${formatPercent(usual_percent)}.`,
+      ({ value_percent }, project) =>
+        `The cache of project ${project} is back to normal: the hit rate of the last hour is ${formatPercent(value_percent)}.`,
+    ),
+    page: 'cache',
+  },
+  'latency.high': {
+    sentence: describeLevel(
+      ({ value_ms, limit_ms }, project) =>
+        `Responses of project ${project} are slow: in the last half hour, 5% took ${formatSeconds(value_ms)} or longer to begin; the limit is ${formatSeconds(limit_ms)}.`,
+      ({ value_ms }, project) =>
+        `Responses of project ${project} are back to normal: 95% of the last half hour began within ${formatSeconds(value_ms)}.`,
+    ),
+    page: 'requests',
+  },
+  'provider.down': {
+    sentence: describeLevel(
+      ({ provider, requests }, project) =>
+        `The provider ${provider} is down for project ${project}: all ${formatCount(requests)} requests to it in the last half hour failed.`,
+      ({ provider }, project) => `The provider ${provider} responds to project ${project} again.`,
+    ),
+    page: 'requests',
+  },
+  'spend.unusual': {
+    sentence: describeLevel(
+      ({ value_usd, usual_usd }, project) =>
+        `Project ${project} has spent ${formatUsd(value_usd)} in the last 24 hours; a usual day costs ${formatUsd(usual_usd)}.`,
+      ({ value_usd }, project) =>
+        `The spending of project ${project} is back to normal: ${formatUsd(value_usd)} in the last 24 hours.`,
+    ),
+    page: 'costs',
+  },
   'cache.wrong_hit': {
     sentence: ({ request_id }, project) =>
       `A cached response of project ${project} was marked as wrong: that of the request ${request_id}.`,
@@ -58,17 +102,26 @@ const DESCRIPTIONS: { readonly [Kind in EventKind]: EventDescription<Kind> } = {
   },
   'webhook.test': {
     sentence: (_, project) => `This is a test message of project ${project}.`,
-    page: 'settings/webhooks',
+    page: 'settings/alerts',
   },
 }
 
 /** Describes an event. Returns a sentence with its type for a type that only newer processes know. */
 export function describeEvent(kind: string, payload: object, project: string): { sentence: string; page: string } {
   if (!Object.hasOwn(DESCRIPTIONS, kind)) {
-    return { sentence: `Event ${kind} in project ${project}.`, page: 'settings/webhooks' }
+    return { sentence: `Event ${kind} in project ${project}.`, page: 'settings/alerts' }
   }
   const { sentence, page } = DESCRIPTIONS[kind as 'budget.threshold']
   return { sentence: sentence(payload, project), page }
+}
+
+type Sentence<Kind extends EventKind> = EventDescription<Kind>['sentence']
+type LevelKind = 'error_rate.high' | 'hit_rate.low' | 'latency.high' | 'provider.down' | 'spend.unusual'
+
+/** Returns the sentence of an alert that is raised, and of one that has recovered. */
+function describeLevel<Kind extends LevelKind>(raised: Sentence<Kind>, recovered: Sentence<Kind>): Sentence<Kind> {
+  return (payload, project) =>
+    ((payload as { state?: unknown }).state === 'recovered' ? recovered : raised)(payload, project)
 }
 
 function describeThreshold(payload: Payload<'budget.threshold'>, project: string): string {
@@ -99,6 +152,10 @@ function formatUsd(usd: unknown): string {
 
 function formatCount(count: unknown): string {
   return Number(count).toLocaleString(LOCALE)
+}
+
+function formatPercent(percent: unknown): string {
+  return `${Number(percent).toLocaleString(LOCALE, { maximumFractionDigits: 1 })}%`
 }
 
 function formatSeconds(ms: unknown): string {

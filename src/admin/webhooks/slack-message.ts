@@ -1,7 +1,7 @@
 /** Writes events as incoming webhooks of Slack read them (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks). */
 import { describeEvent } from './describe-event.ts'
 
-export interface SlackEvent {
+export interface EventOfProject {
   kind: string
   /** The payload in JSON. */
   payload: string
@@ -12,7 +12,7 @@ export interface SlackEvent {
 
 /** Returns the body: one sentence, and below it a link to the dashboard's page, if the dashboard's public origin is known. */
 export function writeSlackMessage(
-  { kind, payload, project_id, project }: SlackEvent,
+  { kind, payload, project_id, project }: EventOfProject,
   dashboardOrigin: string | null,
 ): string {
   const { sentence, page } = describeEvent(kind, JSON.parse(payload), project)

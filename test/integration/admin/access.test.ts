@@ -175,6 +175,7 @@ function routesOf({
     { method: 'POST', path: `${own}/webhooks/${webhook}/test`, need: 'member' },
     { method: 'POST', path: `${own}/deliveries/${delivery}/resend`, need: 'member' },
     { method: 'POST', path: `${own}/webhooks`, need: 'owner', body: { url: 'https://hooks.example.org/here' } },
+    { method: 'POST', path: `${own}/webhooks/${webhook}`, need: 'owner', body: { events: ['provider.down'] } },
     { method: 'DELETE', path: `${own}/webhooks/${webhook}`, need: 'owner' },
     { method: 'GET', path: `${own}/budgets`, need: 'viewer' },
     { method: 'GET', path: `${own}/budgets/${budget}`, need: 'viewer' },

@@ -78,6 +78,7 @@ const RESOURCES: Resource[] = [
     path: `${P}/webhooks`,
     item: '/{webhook_id}',
     made: { url: 'https://hooks.example.org/a', events: ['webhook.test'], format: 'slack' },
+    changed: { url: 'https://hooks.example.org/b', events: ['provider.down'] },
     by: ['id'],
   },
   {

@@ -96,9 +96,45 @@ describeOnce('webhooks with the format slack', backend => {
         'Project acme has reached 100% of its monthly quota for API keys: 1,000 of 1,000 requests.',
         'settings/limits',
       ],
-      ['webhook.test', {}, 'This is a test message of project acme.', 'settings/webhooks'],
+      [
+        'spend.unusual',
+        { state: 'raised', value_usd: 30, limit_usd: 27, usual_usd: 9, requests: 80 },
+        'Project acme has spent $30.00 in the last 24 hours; a usual day costs $9.00.',
+        'costs',
+      ],
+      [
+        'spend.unusual',
+        { state: 'recovered', value_usd: 8, limit_usd: 27, usual_usd: 9, requests: 80 },
+        'The spending of project acme is back to normal: $8.00 in the last 24 hours.',
+        'costs',
+      ],
+      [
+        'error_rate.high',
+        { state: 'raised', value_percent: 12.5, limit_percent: 10, requests: 1240 },
+        '12.5% of the 1,240 requests of project acme in the last half hour failed with a 5xx; the limit is 10%.',
+        'requests',
+      ],
+      [
+        'latency.high',
+        { state: 'raised', value_ms: 45000, limit_ms: 30000, requests: 80 },
+        'Responses of project acme are slow: in the last half hour, 5% took 45 seconds or longer to begin; the limit is 30 seconds.',
+        'requests',
+      ],
+      [
+        'provider.down',
+        { state: 'raised', provider: 'openai', value_percent: 100, requests: 60 },
+        'The provider openai is down for project acme: all 60 requests to it in the last half hour failed.',
+        'requests',
+      ],
+      [
+        'hit_rate.low',
+        { state: 'raised', value_percent: 3, limit_percent: 22.5, usual_percent: 45, requests: 90 },
+        'The cache of project acme answers much less than usual: the hit rate of the last hour is 3%, that of the last 7 days was 45%.',
+        'cache',
+      ],
+      ['webhook.test', {}, 'This is a test message of project acme.', 'settings/alerts'],
     ]
-    expect(cases.map(([kind]) => kind)).toEqual(WEBHOOK_EVENT_TYPES.map(({ kind }) => kind))
+    expect(new Set(cases.map(([kind]) => kind))).toEqual(new Set(WEBHOOK_EVENT_TYPES.map(({ kind }) => kind)))
     await withWebhook({ format: 'slack' }, async () => {
       for (const [kind, payload] of cases)
         await proxy.query(`select raise_event(find_project('acme'), '${kind}', '${JSON.stringify(payload)}')`)

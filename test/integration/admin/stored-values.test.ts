@@ -38,6 +38,8 @@ const MADE_HERE = [
   ...['idempotent_requests.key_hash', 'idempotent_requests.request_hash'],
   // A plan is named in the path, where an unknown name is a 404.
   ...['plans.name'],
+  // The URL decides on the format.
+  ...['webhooks.format, url'],
   ...['plans.concurrent_requests', 'plans.max_cache_ttl_seconds'],
 ]
 
@@ -114,7 +116,7 @@ function casesOf(project: string, key: string, user: string): Case[] {
     [
       'webhooks.url',
       `${own}/webhooks`,
-      ['ftp://example.com/', 'https://', `https://example.com/${'é'.repeat(400)}`],
+      ['ftp://example.com/', 'https://', 'mailto:nobody', `https://example.com/${'é'.repeat(400)}`],
       url => ({ url }),
     ],
   ]

@@ -6,7 +6,7 @@ import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { type Receiver, startReceiver } from '../../harness/receiver.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
-import { addUser, issueAdminKey, send } from './people.ts'
+import { addUser, issueAdminKey, logIn, send } from './people.ts'
 
 describeOnce('the admin API’s webhooks', backend => {
   let proxy: TestProxy
@@ -50,7 +50,8 @@ describeOnce('the admin API’s webhooks', backend => {
   test.each([
     [{ url: 'ftp://example.com/' }, 'https://'],
     [{ url: 'https://user:secret@example.com/' }, 'must not contain a user'],
-    [{ url: 'nowhere' }, 'must be a URL'],
+    [{ url: 'mailto:ops@example.org' }, 'SMTP_URL'],
+    [{ url: 'nowhere' }, 'begins with https://'],
     [{ url: 'HTTPS:' }, 'must be a URL'],
     [{ url: `https://example.com/${'é'.repeat(339)}` }, 'at most 2048 characters'],
     [{ url: 'https://example.com/', events: ['everything'] }, 'api_key.created'],
@@ -73,6 +74,36 @@ describeOnce('the admin API’s webhooks', backend => {
       expect(found.url).toBe(stored)
       expect((await send(proxy, 'DELETE', `${own}/webhooks/${json.id}`, { headers })).status).toBe(200)
     }
+  })
+
+  test('a changed address receives events again, with the same secret', async () => {
+    const { json: added } = await post('/webhooks', { url: `${receiver.url}/old` })
+    receiver.reset()
+    receiver.answerWith(410)
+    await post(`/webhooks/${added.id}/test`)
+    await waitUntil('it is disabled', async () => (await get(`/webhooks/${added.id}`)).disabled_at !== null)
+    receiver.answerWith(200)
+    expect((await post(`/webhooks/${added.id}`, { events: ['webhook.test'] })).json.disabled_at).not.toBeNull()
+    const { json: changed } = await post(`/webhooks/${added.id}`, { url: `${receiver.url}/new` })
+    expect(changed).toMatchObject({ url: `${receiver.url}/new`, events: ['webhook.test'], disabled_at: null })
+    expect(changed).not.toHaveProperty('secret')
+    await post(`/webhooks/${added.id}/test`)
+    await waitUntil('the test event', () => receiver.messages.length === 2)
+    const last = receiver.messages[1]
+    expect(last?.path).toBe('/new')
+    new Webhook(added.secret).verify(last?.body ?? '', last?.headers ?? {})
+    expect((await post(`/webhooks/${added.id}`, { url: 'mailto:ops@example.org' })).status).toBe(400)
+    await send(proxy, 'DELETE', `${own}/webhooks/${added.id}`, { headers })
+  })
+
+  test('only an owner changes a webhook of the project', async () => {
+    await addUser(proxy, 'member@example.org', 'reader')
+    await proxy.query(`select add_member('acme', 'member@example.org', 'member')`)
+    const { json: added } = await post('/webhooks', { url: `${receiver.url}/mine` })
+    const member = await logIn(proxy, 'member@example.org')
+    const changed = await member.send('POST', `${own}/webhooks/${added.id}`, { events: [] })
+    expect(changed.status).toBe(403)
+    await send(proxy, 'DELETE', `${own}/webhooks/${added.id}`, { headers })
   })
 
   test('another project’s webhooks are not found', async () => {

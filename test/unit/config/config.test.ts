@@ -27,6 +27,25 @@ test('an empty environment gives the documented defaults', () => {
   })
 })
 
+test('reads a mail server, with TLS unless it is turned off', () => {
+  const read = (SMTP_URL: string, more = {}) => readConfig({ SMTP_URL, MAIL_FROM: 'proxy@example.com', ...more }).mail
+  expect(readConfig({}).mail).toBeNull()
+  expect(read('smtp://us%40er:p%3Aw@smtp.example.com')).toEqual({
+    host: 'smtp.example.com',
+    port: 587,
+    tls: 'required',
+    login: { user: 'us@er', password: 'p:w' },
+    ca: null,
+    from: 'proxy@example.com',
+  })
+  expect(read('smtps://[::1]')).toMatchObject({ host: '::1', port: 465, tls: 'implicit', login: null })
+  expect(read('smtp://127.0.0.1:2525', { SMTP_TLS: 'off' })).toMatchObject({ port: 2525, tls: 'optional' })
+  const withSender = (MAIL_FROM: string) => readConfig({ SMTP_URL: 'smtp://localhost', MAIL_FROM })
+  for (const bad of ['', 'proxy', 'a@b\nBcc: c@d', '"x" <a@b>, c@d'])
+    expect(() => withSender(bad)).toThrow(/MAIL_FROM must be an e-mail address/)
+  expect(withSender('Model Proxy <proxy@example.com>').mail?.from).toBe('Model Proxy <proxy@example.com>')
+})
+
 test('requires a hook secret of sufficient length', () => {
   const withSecret = (HOOK_SECRET: string) => readConfig({ HOOK_URL: 'http://127.0.0.1:8700/', HOOK_SECRET })
   for (const bad of ['', 'c2hvcnQ=', 'no base64, for all its length: it has blanks'])
@@ -75,6 +94,10 @@ test.each([
   ['HOOK_URL', 'hook:8700', 'http://'],
   ['HOOK_SECRET', 'c2hvcnQ=', 'is. Example: HOOK_URL='],
   ['PUBLIC_URL', 'proxy.example.com', 'https://'],
+  ['SMTP_URL', 'smtp.example.com:587', 'smtp://'],
+  ['SMTP_URL', 'smtp://smtp.example.com/inbox', 'no path'],
+  ['SMTP_TLS', 'maybe', 'one of on, off'],
+  ['MAIL_FROM', 'proxy@example.com', 'is. Example: SMTP_URL='],
   ['DASHBOARD', 'yes', 'on, off, or a port'],
   ['DASHBOARD', '0', 'on, off, or a port'],
   ['MAX_BODY_BYTES', '1', '1024'],
