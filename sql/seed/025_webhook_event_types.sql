@@ -18,12 +18,12 @@ from (values
         'the monthly quota reaches 80% or 100%', '{percent,requests,limit,key_type,month}'
     ),
     (
-        'Reliability', 'error_rate.high', 'Many errors', 'More requests than usual end with an error of a provider or the proxy (5xx).',
+        'Reliability', 'error_rate.high', 'Many errors', 'Too many requests end with an error of a provider or the proxy (5xx).',
         'too large a share of the requests of the last half hour ends with a 5xx; again when it is back to normal',
         '{state,value_percent,limit_percent,requests}'
     ),
     (
-        'Reliability', 'latency.high', 'Slow responses', 'The 95th percentile of the time until responses begin is too long.',
+        'Reliability', 'latency.high', 'Slow responses', 'Responses of providers take too long to begin (95th percentile).',
         'the 95th percentile of the latency of cache misses in the last half hour is too long; again when it is back to normal',
         '{state,value_ms,limit_ms,requests}'
     ),

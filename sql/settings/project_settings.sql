@@ -83,11 +83,11 @@ from (values
         'Off: Plain text in the database and in Redis.',
         'On: Unreadable in a copy of the database without ENCRYPTION_KEY. Embeddings are not encrypted.'
     ]),
-    ('alert_spend_times', 'number', '3', 0, 1000, array['a number'], 'Alerts', 'Unusual spending', 'How many times the cost of a usual day (the median of the last 14 days) the last 24 hours may cost. 0 turns the alert off.', '{}'),
-    ('alert_error_percent', 'number', '10', 0, 100, array['a percentage'], 'Alerts', 'Error rate', 'The share of requests with a 5xx, in percent of the last half hour. 0 turns the alert off.', '{}'),
-    ('alert_latency_ms', 'whole', '30000', 0, 3600000, array['whole milliseconds'], 'Alerts', 'Latency, in milliseconds', 'The 95th percentile of the time until responses of providers begin, in the last half hour. 0 turns the alert off.', '{}'),
-    ('alert_hit_rate_percent', 'number', '50', 0, 100, array['a percentage'], 'Alerts', 'Hit rate', 'In percent of the hit rate of the last 7 days: the alert is raised when the last hour falls to this share. 0 turns the alert off.', '{}'),
-    ('alert_min_requests', 'whole', '50', 1, 1000000, array['a whole number'], 'Alerts', 'Minimum number of requests', 'With fewer requests in the measured time, no alert is raised.', '{}')
+    ('alert_spend_times', 'number', '3', 0, 1000, array['a number'], 'Alerts', 'Spending, as a multiple of a usual day', 'The cost of the last 24 hours at which the alert is sent. A usual day is the median of the last 14 days. 0 turns the alert off.', '{}'),
+    ('alert_error_percent', 'number', '10', 0, 100, array['a percentage'], 'Alerts', 'Error rate, in percent', 'The share of requests of the last half hour that ended with a 5xx. 0 turns the alert off.', '{}'),
+    ('alert_latency_ms', 'whole', '30000', 0, 3600000, array['whole milliseconds'], 'Alerts', 'Latency (p95), in milliseconds', 'The time within which 95% of the responses of providers began in the last half hour. 0 turns the alert off.', '{}'),
+    ('alert_hit_rate_percent', 'number', '50', 0, 100, array['a percentage'], 'Alerts', 'Hit rate, in percent of the usual', 'The hit rate of the last hour, compared with that of the last 7 days. 0 turns the alert off.', '{}'),
+    ('alert_min_requests', 'whole', '50', 1, 1000000, array['a whole number'], 'Alerts', 'Minimum number of requests', 'With fewer requests in the measured time, no alert is sent.', '{}')
 ) as v (name, type, preset, least, most, words, area, title, help, choices)
 on conflict (name) do update
 set type = excluded.type,

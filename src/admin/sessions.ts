@@ -76,6 +76,7 @@ export function createSessionController(options: AdminOptions, oidc: OidcConfig 
         csrf_token: sessionToken === null ? null : csrfTokenOf(sessionToken),
         // The base URL of the proxy, for snippets.
         base_url: proxyBaseUrlOf(request, addresses),
+        sends_mail: options.mailer !== null,
       }),
       describeRoute('Read the current session', sessionSchema),
     )

@@ -72,15 +72,15 @@ export interface DB {
 
 /** A project's settings: the rows of setting_kinds. */
 export interface ProjectSettings {
-  /** Error rate: The share of requests with a 5xx, in percent of the last half hour. 0 turns the alert off. */
+  /** Error rate, in percent: The share of requests of the last half hour that ended with a 5xx. 0 turns the alert off. */
   alert_error_percent: number;
-  /** Hit rate: In percent of the hit rate of the last 7 days: the alert is raised when the last hour falls to this share. 0 turns the alert off. */
+  /** Hit rate, in percent of the usual: The hit rate of the last hour, compared with that of the last 7 days. 0 turns the alert off. */
   alert_hit_rate_percent: number;
-  /** Latency, in milliseconds: The 95th percentile of the time until responses of providers begin, in the last half hour. 0 turns the alert off. */
+  /** Latency (p95), in milliseconds: The time within which 95% of the responses of providers began in the last half hour. 0 turns the alert off. */
   alert_latency_ms: number;
-  /** Minimum number of requests: With fewer requests in the measured time, no alert is raised. */
+  /** Minimum number of requests: With fewer requests in the measured time, no alert is sent. */
   alert_min_requests: number;
-  /** Unusual spending: How many times the cost of a usual day (the median of the last 14 days) the last 24 hours may cost. 0 turns the alert off. */
+  /** Spending, as a multiple of a usual day: The cost of the last 24 hours at which the alert is sent. A usual day is the median of the last 14 days. 0 turns the alert off. */
   alert_spend_times: number;
   /** Aliases: Alternative model names for clients, such as fast=gpt-5.4-mini, separated by commas. An alias may have its own fallbacks: smart=gpt-5.4|claude-opus-4-8. */
   aliases: string[];

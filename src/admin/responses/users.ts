@@ -18,6 +18,7 @@ export const sessionSchema = objectSchema('Session', 'session', {
   user: t.Object({ id: textSchema, email: textSchema, role: userRole }),
   csrf_token: nullable(textSchema),
   base_url: t.String({ description: 'The base URL of the proxy for clients. It ends in /v1.' }),
+  sends_mail: t.Boolean({ description: 'Whether alerts can be sent by mail: SMTP_URL is set.' }),
 })
 export type Session = Static<typeof sessionSchema>
 export const activeSessionSchema = t.Object(

@@ -41,7 +41,7 @@ export const PAGE_ENTRIES: readonly PageEntry[] = [
     load: () => import('./screens/limits.tsx'),
     link: ['settings', 'Limits and budgets'],
   },
-  { path: '/$project/settings/webhooks', load: () => import('./screens/webhooks.tsx'), link: ['settings', 'Webhooks'] },
+  { path: '/$project/settings/alerts', load: () => import('./screens/alerts.tsx'), link: ['settings', 'Alerts'] },
   { path: '/$project/settings/members', load: () => import('./screens/members.tsx'), link: ['settings', 'Members'] },
 
   { path: '/projects', load: () => import('./screens/projects.tsx'), link: ['administrators', 'Organization'] },

@@ -18,6 +18,8 @@ export interface FormField extends Omit<ComponentProps<typeof TextField>, 'value
   /** Converts the text to the value that is sent. Undefined omits the field. */
   read?(text: string): unknown
   isShown?(values: FormValues): boolean
+  /** An input of another kind, with its own label. */
+  control?(state: { value: string; onChange(value: string): void }): ReactNode
 }
 
 export const PASSWORD_FIELD = {
@@ -78,7 +80,8 @@ function initialOf({ initial, choices: [firstChoice = ''] = [] }: FormField): st
 }
 
 function FormField({ field, ...state }: { field: FormField; value: string; onChange(value: string): void }) {
-  const { name, choices, initial, read, isShown, ...input } = field
+  const { name, choices, initial, read, isShown, control, ...input } = field
+  if (control) return control(state)
   if (choices) return <SelectField label={input.label} hint={input.hint} choices={choices} {...state} />
   return <TextField required autoComplete="off" {...input} {...state} />
 }

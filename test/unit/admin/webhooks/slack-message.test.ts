@@ -50,7 +50,7 @@ test.each([
 test('links to the dashboard only if its public origin is known', () => {
   expect(write('webhook.test', {})).toBe('This is a test message of project acme.')
   expect(write('webhook.test', {}, 'https://proxy.example.com')).toBe(
-    'This is a test message of project acme.\nhttps://proxy.example.com/dashboard/proj_7/settings/webhooks',
+    'This is a test message of project acme.\nhttps://proxy.example.com/dashboard/proj_7/settings/alerts',
   )
 })
 

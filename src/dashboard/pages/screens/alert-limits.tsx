@@ -1,0 +1,62 @@
+/** The limits at which usage raises an alert: project settings of the area Alerts. */
+import { type FormEvent, useState } from 'react'
+import { Button, Card, ErrorMessage, Pending } from '../components/elements.tsx'
+import { SettingField } from '../components/setting-fields.tsx'
+import { hasRole } from '../session.ts'
+import { useSettings, useUpdateSettings } from '../settings.ts'
+import type { Project } from '../types.ts'
+
+export function AlertLimits({ project }: { project: Project }) {
+  const canEdit = hasRole(project, 'member')
+  const current = useSettings(project.id)
+  const saving = useUpdateSettings(project.id)
+  const [draft, setDraft] = useState<Record<string, string>>({})
+  if (current.data === undefined) {
+    return (
+      <Card title="Limits">
+        <Pending error={current.error} />
+      </Card>
+    )
+  }
+  const { settings, kinds } = current.data
+  const saved = (name: string) => String(settings[name])
+  const isChanged = Object.entries(draft).some(([name, value]) => value !== saved(name))
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    saving.mutate(draft, { onSuccess: () => setDraft({}) })
+  }
+  return (
+    <Card title="Limits">
+      <form onSubmit={submit} className="space-y-4 p-4">
+        <p className="text-muted">
+          Usage is measured every minute. An alert is sent once, and once more when it is over: a fifth below its limit.
+        </p>
+        <div className="grid gap-x-6 gap-y-5 *:min-w-0 sm:grid-cols-2">
+          {kinds
+            .filter(({ area }) => area === 'Alerts')
+            .map(kind => (
+              <SettingField
+                key={kind.name}
+                kind={kind}
+                value={draft[kind.name] ?? saved(kind.name)}
+                disabled={!canEdit}
+                onChange={value => setDraft(before => ({ ...before, [kind.name]: value }))}
+              />
+            ))}
+        </div>
+        <ErrorMessage error={saving.error} />
+        {canEdit && (
+          <div className="flex flex-wrap items-center justify-end gap-3">
+            <span role="status" className="text-xs text-muted">
+              {saving.isSuccess && !isChanged ? 'Saved.' : ''}
+            </span>
+            {isChanged && <Button onClick={() => setDraft({})}>Discard changes</Button>}
+            <Button type="submit" look="primary" disabled={!isChanged || saving.isPending}>
+              Save limits
+            </Button>
+          </div>
+        )}
+      </form>
+    </Card>
+  )
+}

@@ -1,0 +1,136 @@
+/** The page Alerts: where a project's events are sent, when usage raises an alert, and the last deliveries. */
+import { useQuery } from '@tanstack/react-query'
+import { describeEvent } from '../../../admin/webhooks/describe-event.ts'
+import { Badge, UserText } from '../components/elements.tsx'
+import { Resource } from '../components/resource.tsx'
+import { capitalize, formatPlural, formatShortTime } from '../format.ts'
+import { useProject, useProjectPath, useSession } from '../session.ts'
+import type { ApiPage, ViewRow } from '../types.ts'
+import {
+  createAddAction,
+  DELETE_DESTINATION,
+  type Destination,
+  EDIT_DESTINATION,
+  FORMAT_TITLES,
+  nameOf,
+  SEND_TEST,
+} from './alert-destinations.tsx'
+import { EVENT_TITLES, SELECTABLE_EVENTS } from './alert-events.tsx'
+import { AlertLimits } from './alert-limits.tsx'
+
+type Delivery = ViewRow<'project_deliveries'>
+
+const STATE_LOOKS = { pending: 'warn', delivered: 'good', failed: 'bad' } as const
+const REFRESH_MS = 5_000
+
+export default function Alerts() {
+  const project = useProject()
+  const canSendMail = useSession().data?.sends_mail ?? false
+  const destinations = useProjectPath('webhooks')
+  const deliveries = useProjectPath('deliveries')
+  const refreshes = [`${destinations}`, `${deliveries}`]
+  return (
+    <Resource<Destination>
+      page={{
+        title: 'Alerts',
+        help: canSendMail
+          ? 'Get a mail, a Slack message or a webhook when this project needs attention. Failed deliveries are retried for ten hours.'
+          : 'Get a Slack message or a webhook when this project needs attention. Failed deliveries are retried for ten hours. Mail is not set up: the operator of the proxy sets SMTP_URL and MAIL_FROM.',
+      }}
+      path={destinations}
+      query={{}}
+      refreshMs={REFRESH_MS}
+      refreshes={refreshes}
+      title="Destinations"
+      empty={{
+        title: 'Nobody is alerted yet',
+        help: 'Add a destination to hear about unusual spending, errors, slow responses and expiring keys.',
+      }}
+      nameOf={nameOf}
+      columns={[
+        {
+          title: 'Destination',
+          cell: destination => (
+            <div className="min-w-44">
+              <UserText className="font-medium">{nameOf(destination)}</UserText>
+              <p className="text-xs text-muted">{FORMAT_TITLES[destination.format]}</p>
+            </div>
+          ),
+        },
+        { title: 'Events', cell: ({ events }) => <EventSummary events={events} /> },
+        { title: 'Status', cell: destination => <Status {...destination} /> },
+      ]}
+      create={createAddAction(canSendMail)}
+      actions={[SEND_TEST, EDIT_DESTINATION, DELETE_DESTINATION]}
+    >
+      {project && <AlertLimits key={project.id} project={project} />}
+      <Resource<Delivery>
+        path={deliveries}
+        refreshMs={REFRESH_MS}
+        refreshes={refreshes}
+        title="Recent deliveries"
+        empty={{ title: 'No deliveries yet', help: 'Send a test to check a destination.' }}
+        nameOf={({ kind }) => EVENT_TITLES.get(kind) ?? kind}
+        columns={[
+          { title: 'Time', look: 'line', cell: each => formatShortTime(each.created_at) },
+          {
+            title: 'Event',
+            cell: ({ kind, payload }) => (
+              <div className="min-w-56">
+                <UserText className="font-medium">{EVENT_TITLES.get(kind) ?? kind}</UserText>
+                <UserText className="text-xs text-muted">
+                  {describeEvent(kind, payload as object, project?.name ?? '').sentence}
+                </UserText>
+              </div>
+            ),
+          },
+          { title: 'Destination', cell: ({ webhook_id }) => <DestinationName id={webhook_id} path={destinations} /> },
+          {
+            title: 'Status',
+            cell: ({ state, attempts, problem }) => (
+              <div className="min-w-32">
+                <Badge look={STATE_LOOKS[state]}>{capitalize(state)}</Badge>
+                {problem && (
+                  <UserText className="mt-0.5 text-xs text-muted">
+                    {`${capitalize(problem)} (${formatPlural(attempts, 'attempt')})`}
+                  </UserText>
+                )}
+              </div>
+            ),
+          },
+        ]}
+        actions={[{ title: 'Resend', label: 'Resend', look: 'plain', requiredRole: 'member', path: '/resend' }]}
+      />
+    </Resource>
+  )
+}
+
+function EventSummary({ events }: { events: readonly string[] }) {
+  if (events.length === 0) return 'All events'
+  const titles = events.map(kind => EVENT_TITLES.get(kind) ?? kind)
+  return (
+    <div className="min-w-44">
+      {`${events.length} of ${SELECTABLE_EVENTS.length}`}
+      <UserText className="text-xs text-muted">{titles.join(', ')}</UserText>
+    </div>
+  )
+}
+
+function Status({ disabled_at, failed }: Destination) {
+  return (
+    <div className="space-y-0.5 whitespace-nowrap">
+      <Badge look={disabled_at ? 'bad' : 'good'}>{disabled_at ? 'Disabled' : 'Active'}</Badge>
+      {disabled_at && <p className="text-xs text-muted">Responded with 410</p>}
+      {failed > 0 && (
+        <p className="text-xs text-danger">{formatPlural(failed, 'failed delivery').replace('ys', 'ies')}</p>
+      )}
+    </div>
+  )
+}
+
+/** The destination of a delivery, as the list of destinations names it. */
+function DestinationName({ id, path }: { id: string; path: string | null }) {
+  const { data } = useQuery<ApiPage<Destination>>({ queryKey: [`${path}`], enabled: path !== null })
+  const found = data?.data.find(destination => destination.id === id)
+  return found ? <UserText className="!min-w-36">{nameOf(found)}</UserText> : null
+}
