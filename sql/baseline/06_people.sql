@@ -91,15 +91,19 @@ create trigger sessions_ended after delete on sessions referencing old table as 
 create table invitations (
     token_hash bytea primary key
         check (octet_length(token_hash) = 32),
-    user_id bigint not null unique
+    user_id bigint not null
         references users (id) on delete cascade,
+    purpose text not null default 'invitation'
+        check (purpose in ('invitation', 'password_reset')),
     created_at timestamptz not null default now(),
-    expires_at timestamptz not null
+    expires_at timestamptz not null,
+    unique (user_id, purpose)
 );
 
-comment on table invitations is 'Tokens with which a user sets a password, once. A new one replaces the user''s earlier one.';
+comment on table invitations is 'Tokens with which a user sets a password, once. A new one replaces the user''s earlier one of the same purpose.';
 comment on column invitations.token_hash is 'SHA-256 of the token, which is shown once.';
 comment on column invitations.user_id is 'The user whose password it sets.';
+comment on column invitations.purpose is 'invitation: given out by an administrator or a project owner. password_reset: mailed to a user who asked for it.';
 comment on column invitations.created_at is 'When it was created.';
 comment on column invitations.expires_at is 'When it expires. Ahead of created_at.';
 

@@ -4,7 +4,7 @@ create or replace view logins as
 select
     u.id as user_id,
     u.password_hash is not null or exists (select from user_identities i where i.user_id = u.id) as can_log_in,
-    (select i.expires_at from invitations i where i.user_id = u.id) as invited_until,
+    (select i.expires_at from invitations i where i.user_id = u.id and i.purpose = 'invitation') as invited_until,
     (select max(s.last_seen_at) from sessions s where s.user_id = u.id) as last_seen_at
 from users u;
 

@@ -12,10 +12,11 @@ import type { FastStore } from '../stores/fast-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { VerdictRecorder } from '../telemetry/proxy-metrics.ts'
 import type { RejectionCounter } from '../telemetry/rejection-counter.ts'
-import type { AddressConfig } from './addresses.ts'
+import { type AddressConfig, publicDashboardOriginOf } from './addresses.ts'
 import { completeOpenApiDocument } from './complete-openapi.ts'
 import type { AdminOptions } from './controller.ts'
 import { createCredentialAttemptLimiter } from './credential-attempts.ts'
+import { createAccountMails } from './mail/account-mails.ts'
 import { createMailer } from './mail/mailer.ts'
 import { createMethodNotAllowedController } from './method-not-allowed.ts'
 import { createOidcController } from './oidc-controller.ts'
@@ -23,7 +24,12 @@ import { ADMIN_OPERATIONS } from './operations.generated.ts'
 import { OPENAPI_TAGS } from './parameters.ts'
 import { errorSchema } from './responses/shared.ts'
 import { serveOperations } from './serve-operations.ts'
-import { createLoginController, createLogoutController, createSessionController } from './sessions.ts'
+import {
+  createLoginController,
+  createLogoutController,
+  createPasswordResetController,
+  createSessionController,
+} from './sessions.ts'
 
 export interface AdminSetup {
   config: AddressConfig & Pick<Config, 'oidc' | 'allowsPrivateWebhooks' | 'mail'> & EncryptionConfig
@@ -72,6 +78,7 @@ export function createAdmin({
   log,
 }: AdminSetup) {
   const vault = createVault(() => readEncryptionKeys(config))
+  const mailer = createMailer(config.mail)
   const options: AdminOptions = {
     database,
     vault,
@@ -80,7 +87,8 @@ export function createAdmin({
     addresses: config,
     modelRouter,
     allowsPrivateWebhooks: config.allowsPrivateWebhooks,
-    mailer: createMailer(config.mail),
+    mailer,
+    accountMails: createAccountMails(mailer, publicDashboardOriginOf(config), log),
     credentialAttempts: createCredentialAttemptLimiter(store),
     memory,
     rejections,
@@ -93,6 +101,7 @@ export function createAdmin({
     .get('/openapi.json', () => (description ??= describe(admin)), { detail: { hide: true } })
     .use(serveOperations(options, ADMIN_OPERATIONS))
     .use(createLoginController(options))
+    .use(createPasswordResetController(options))
     .use(createOidcController(options, config.oidc))
     .use(createSessionController(options, config.oidc))
     .use(createLogoutController(options))

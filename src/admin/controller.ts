@@ -24,6 +24,7 @@ import { isCountedRejection, type RejectionCounter } from '../telemetry/rejectio
 import type { AddressConfig } from './addresses.ts'
 import { readCaller } from './caller.ts'
 import type { CredentialAttemptLimiter } from './credential-attempts.ts'
+import type { AccountMails } from './mail/account-mails.ts'
 import type { Mailer } from './mail/mailer.ts'
 import type { OpenApiTag } from './parameters.ts'
 import { type QueryShape, readQuery } from './query-string.ts'
@@ -44,6 +45,8 @@ export interface AdminOptions {
   allowsPrivateWebhooks: boolean
   /** Null if no mail is sent. */
   mailer: Mailer | null
+  /** Null if invitations and password resets are not mailed. */
+  accountMails: AccountMails | null
   credentialAttempts: CredentialAttemptLimiter
   /** Counts response bytes that clients have not read. */
   memory: StreamMemory

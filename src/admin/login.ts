@@ -2,8 +2,9 @@
 
 import { createError, type ProxyError } from '../errors/errors.ts'
 import { callFunction, callFunctionForRow } from '../postgres/call.ts'
-import { type Database, sqlStateOf } from '../postgres/database.ts'
+import { sqlStateOf } from '../postgres/database.ts'
 import { addressPrefix } from '../stores/fast-store.ts'
+import type { AdminOptions } from './controller.ts'
 import { hashNewPassword, hashPassword, limitHashing } from './password-hashing.ts'
 import { type BrowserClient, createSession, createSessionToken } from './session-cookie.ts'
 
@@ -12,6 +13,11 @@ export interface LoginService {
   logIn(email: string, password: string, browser: BrowserClient): Promise<string>
   /** Sets the password of the invited user, and logs in. Returns the new session's token. */
   acceptInvitation(invitation: string, password: string, browser: BrowserClient): Promise<string>
+  /**
+   * Mails a link to set a new password, if the address is that of a user with a password. Returns before that is known, so that nobody learns
+   * whether it is. Throws a 429 after too many requests.
+   */
+  requestPasswordReset(email: string, address: string): Promise<void>
   /** Verifies a password. Returns its hash. Throws a 401 if it is wrong, and a 429 after too many attempts. */
   verify(email: string, password: string, address: string): Promise<string>
 }
@@ -25,7 +31,20 @@ const NO_DATA_FOUND = 'P0002'
  */
 let decoy: Promise<string> | null = null
 
-export function createLoginService(database: Database): LoginService {
+export function createLoginService({
+  database,
+  accountMails,
+  log,
+}: Pick<AdminOptions, 'database' | 'accountMails' | 'log'>): LoginService {
+  async function mailPasswordReset(email: string): Promise<void> {
+    try {
+      const token = await callFunction(database, 'request_password_reset', { of_email: email })
+      if (token !== null) await accountMails?.sendPasswordReset(email.trim().toLowerCase(), token)
+    } catch (error) {
+      log.failures.report('mail', error, 'a password reset could not be created')
+    }
+  }
+
   async function verify(email: string, password: string, address: string): Promise<string> {
     const origin = addressPrefix(address)
     const known = await callFunction(database, 'find_password_hash', { of_email: email })
@@ -52,6 +71,12 @@ export function createLoginService(database: Database): LoginService {
         throw sqlStateOf(error) === NO_DATA_FOUND ? createError('wrongPassword') : error
       })
       return token
+    },
+    async requestPasswordReset(email, address) {
+      const counted = { email: `reset ${email}`, address: addressPrefix(address), attempts: 1 }
+      const waitSeconds = await callFunction(database, 'count_login_attempt', counted)
+      if (waitSeconds > 0) throw tooManyLoginsError(waitSeconds)
+      void mailPasswordReset(email)
     },
     async acceptInvitation(invitation, password, browser) {
       const invited = await callFunctionForRow(database, 'find_invitation', { token: invitation })

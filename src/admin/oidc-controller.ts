@@ -39,6 +39,7 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
       () => ({
         object: 'login.options' as const,
         oidc: config === null ? null : { issuer: config.issuer },
+        password_reset: options.accountMails !== null,
       }),
       describeRoute('Read the available ways to log in', loginOptionsSchema),
     )

@@ -8,7 +8,7 @@ import { rejectCrossSiteRequest } from './caller.ts'
 import { type AdminOptions, createAuthenticatedController, createPublicController } from './controller.ts'
 import { describeRoute } from './describe-route.ts'
 import { STRICT_OBJECT } from './field-types.ts'
-import { formatId, requireId } from './ids.ts'
+import { formatId, notFoundError, requireId } from './ids.ts'
 import { createLoginService } from './login.ts'
 import { stringEnum } from './pagination.ts'
 import { hashNewPassword, PASSWORD_LENGTH } from './password-hashing.ts'
@@ -26,8 +26,8 @@ const newPassword = t.String(PASSWORD_LENGTH)
 
 /** Creates the routes that need no session: login and invitations. */
 export function createLoginController(options: AdminOptions) {
-  const { database, trustedProxies } = options
-  const login = createLoginService(database)
+  const { trustedProxies } = options
+  const login = createLoginService(options)
 
   return createPublicController(options, PREFIX, 'Sessions')
     .post(
@@ -61,6 +61,24 @@ export function createLoginController(options: AdminOptions) {
         body: t.Object({ invitation: t.String({ maxLength: 100 }), password: newPassword }, STRICT_OBJECT),
       }),
     )
+}
+
+/** Creates the route that mails a link to set a new password. */
+export function createPasswordResetController(options: AdminOptions) {
+  const login = createLoginService(options)
+  return createPublicController(options, PREFIX, 'Sessions').post(
+    '/password-reset',
+    async ({ request, address, body: { email } }) => {
+      rejectCrossSiteRequest(request)
+      if (options.accountMails === null)
+        throw notFoundError('No mail is sent here. Ask an administrator to reset your password.')
+      await login.requestPasswordReset(email, address)
+      return { object: 'password_reset.requested' as const }
+    },
+    describeRoute('Mail a link to set a new password', t.Object({ object: t.Literal('password_reset.requested') }), {
+      body: t.Object({ email: t.String({ maxLength: 254 }) }, STRICT_OBJECT),
+    }),
+  )
 }
 
 /** Creates the routes about the current session. */
@@ -105,8 +123,8 @@ export function createSessionController(options: AdminOptions, oidc: OidcConfig 
 
 /** Creates the routes that end sessions. */
 export function createLogoutController(options: AdminOptions) {
-  const { database, trustedProxies } = options
-  const login = createLoginService(database)
+  const { trustedProxies } = options
+  const login = createLoginService(options)
 
   return createAuthenticatedController(options, PREFIX, 'Sessions')
     .post(

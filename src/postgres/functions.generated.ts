@@ -1,6 +1,6 @@
 /** Written by `bun run generate-types` from the functions in sql/: what each takes and gives. `?` after a type: may be null; `=`: has a default; `|` between words: one of them. */
 export const SQL_FUNCTIONS = {
-  /** Uses up an invitation: sets the user's password hash, ends earlier sessions, and returns the user's id. Raises no_data_found when there is no such invitation. */
+  /** Uses up an invitation or a password reset: sets the user's password hash, ends sessions and other tokens, and returns the user's id. Raises no_data_found when there is no such invitation. */
   accept_invitation: { takes: { token: 'text', password_hash: 'text' }, gives: 'bigint' },
   /** Makes the user with that e-mail address owner, member or viewer of a project. Raises unique_violation where the user is a member. An unknown address is added as a user, and the invitation returned; it is not shown again. Requires an owner of the project. Null: invitation (the user was known). */
   add_member: { takes: { project: 'text', member_email: 'text', member_role: 'text' }, gives: { id: 'bigint', invitation: 'text?' } },
@@ -416,6 +416,8 @@ export const SQL_FUNCTIONS = {
   rename_project: { takes: { project: 'text', new_name: 'text' }, gives: 'void' },
   /** Renews the reservations of requests in flight. Each process calls it every minute. */
   renew_reservations: { takes: { ids: 'uuid[]' }, gives: 'void' },
+  /** Creates and returns a token, valid for an hour and one use, with which the user of this address sets a new password. Only its hash is stored. Null: result (there is no such user with a password, or the last token is less than five minutes old). */
+  request_password_reset: { takes: { of_email: 'text' }, gives: 'text?' },
   /** Returns a pair from claim_judgements() to the queue, and delays all pairs of its project by that many seconds. Without counts_attempt, the claim does not count as an attempt. */
   requeue_judgements: { takes: { of_project: 'bigint', queued_id: 'bigint', counts_attempt: 'boolean', for_seconds: 'integer' }, gives: 'void' },
   /** Raises insufficient_privilege when the current user is not an administrator; operators with psql pass. */

@@ -21,6 +21,7 @@ export const AUDIT_ACTIONS = [
   {"action":"login.failed"},
   {"action":"login.succeeded"},
   {"action":"logout.succeeded"},
+  {"action":"password_reset.sent"},
   {"action":"project.archived"},
   {"action":"project.created"},
   {"action":"project.updated"},

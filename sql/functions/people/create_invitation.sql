@@ -10,7 +10,7 @@ begin
     select sha256(convert_to(token, 'UTF8')), u.id, now() + interval '7 days'
     from users u
     where u.id = of_user
-    on conflict (user_id) do update
+    on conflict (user_id, purpose) do update
     set token_hash = excluded.token_hash,
         created_at = now(),
         expires_at = excluded.expires_at;

@@ -8,7 +8,7 @@ import { memberRoleSchema } from '../field-types.ts'
 import { findObject } from '../find-objects.ts'
 import { requireId } from '../ids.ts'
 import { defineObject } from '../objects.ts'
-import { invitationSchema, userCollection } from './users.ts'
+import { invitationFields, userCollection, withMail } from './users.ts'
 
 const member = defineObject(
   'Member',
@@ -17,10 +17,7 @@ const member = defineObject(
   'user',
   'There is no such member of this project.',
 )
-const addedMember = t.Object(
-  { ...member.schema.properties, invitation: t.Optional(invitationSchema) },
-  { $id: 'AddedMember' },
-)
+const addedMember = t.Object({ ...member.schema.properties, ...invitationFields }, { $id: 'AddedMember' })
 
 const members = defineCollection(member, {
   tag: 'Members',
@@ -31,31 +28,33 @@ const members = defineCollection(member, {
 
 export const MEMBER_OPERATIONS = [
   defineList(members, 'List a project’s members'),
-  defineOperation({
-    method: 'POST',
-    path: members.basePath,
-    tag: 'Members',
-    summary: 'Add a member; a person without an account gets an invitation',
-    response: addedMember,
-    body: { role: memberRoleSchema, email: t.Optional(t.String()), user_id: t.Optional(t.String()) },
-    async serve(asked) {
-      const { actor } = asked.caller
-      const { role, email, user_id } = asked.body
-      const given = { project: asked.ids.project_id, member_role: role }
-      if ((email === undefined) === (user_id === undefined)) {
-        throw invalidRequestError('Give either email or user_id.', 'email')
-      }
-      if (email === undefined) {
-        const of_user = requireId('user', user_id ?? '')
-        await findObject(userCollection, asked, of_user)
-        await callAsActor(actor, 'add_membership', { ...given, of_user })
-        return findObject(members, asked, of_user)
-      }
-      const [added] = await callAsActor(actor, 'add_member', { ...given, member_email: email })
-      const found = await findObject(members, asked, added?.id ?? 0)
-      return added?.invitation ? { ...found, invitation: added.invitation } : found
-    },
-  }),
+  withMail(
+    defineOperation({
+      method: 'POST',
+      path: members.basePath,
+      tag: 'Members',
+      summary: 'Add a member; a person without an account gets an invitation',
+      response: addedMember,
+      body: { role: memberRoleSchema, email: t.Optional(t.String()), user_id: t.Optional(t.String()) },
+      async serve(asked) {
+        const { actor } = asked.caller
+        const { role, email, user_id } = asked.body
+        const given = { project: asked.ids.project_id, member_role: role }
+        if ((email === undefined) === (user_id === undefined)) {
+          throw invalidRequestError('Give either email or user_id.', 'email')
+        }
+        if (email === undefined) {
+          const of_user = requireId('user', user_id ?? '')
+          await findObject(userCollection, asked, of_user)
+          await callAsActor(actor, 'add_membership', { ...given, of_user })
+          return findObject(members, asked, of_user)
+        }
+        const [added] = await callAsActor(actor, 'add_member', { ...given, member_email: email })
+        const found = await findObject(members, asked, added?.id ?? 0)
+        return added?.invitation ? { ...found, invitation: added.invitation } : found
+      },
+    }),
+  ),
   defineRead(members, 'Read a member'),
   defineUpdate(members, 'Change a member’s role', {
     body: { role: memberRoleSchema },

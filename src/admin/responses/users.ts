@@ -29,7 +29,9 @@ export type ActiveSession = Static<typeof activeSessionSchema>
 
 export const loginOptionsSchema = objectSchema('LoginOptions', 'login.options', {
   oidc: nullable(t.Object({ issuer: textSchema })),
+  password_reset: t.Boolean({ description: 'Whether a link to set a new password can be mailed.' }),
 })
+export type LoginOptions = Static<typeof loginOptionsSchema>
 export const loginRulesSchema = objectSchema(
   'LoginRules',
   'login.rules',

@@ -233,6 +233,7 @@ const OF_ONESELF = [
   'GET /dashboard/api/sessions',
   'DELETE /dashboard/api/sessions/session_1',
   'POST /dashboard/api/invitation',
+  'POST /dashboard/api/password-reset',
   'POST /dashboard/api/login',
   'POST /dashboard/api/logout',
   'POST /dashboard/api/logout-everywhere',

@@ -26,7 +26,13 @@ const SUMS = /^(usage|latency)_/
 
 /** Columns whose values the proxy generates, or that operators set with psql. */
 const MADE_HERE = [
-  ...['admin_keys.key_hash', 'api_keys.key_hash', 'invitations.token_hash', 'sessions.token_hash'],
+  ...[
+    'admin_keys.key_hash',
+    'api_keys.key_hash',
+    'invitations.purpose',
+    'invitations.token_hash',
+    'sessions.token_hash',
+  ],
   ...['audit_log.actor_kind', 'events.kind', 'api_keys.log_content'],
   ...[
     'cache_contexts.instructions_hash',

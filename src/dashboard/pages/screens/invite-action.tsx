@@ -18,12 +18,21 @@ export function createInviteAction(title: string, roles: readonly SelectOption[]
 }
 
 /** Describes the dialog with the invitation link. Returns null for a user who can already log in. */
-export function describeInvitation({ email, invitation }: { email: string; invitation?: string }) {
+export function describeInvitation({
+  email,
+  invitation,
+  mailed = false,
+}: {
+  email: string
+  invitation?: string
+  mailed?: boolean
+}) {
   if (invitation === undefined) return null
   return {
-    title: `Link for ${isolateDirection(email)}`,
-    notice:
-      'Send this link to the user, who sets a password with it. It works once, expires after seven days, and is shown only here.',
+    title: mailed ? `Link sent to ${isolateDirection(email)}` : `Link for ${isolateDirection(email)}`,
+    notice: mailed
+      ? 'The user got a mail with this link, and sets a password with it. It works once, and expires after seven days.'
+      : 'Send this link to the user, who sets a password with it. It works once, expires after seven days, and is shown only here.',
     value: `${window.location.origin}/dashboard/invitation#${invitation}`,
     copy: 'Copy link',
   }

@@ -1,9 +1,10 @@
 /** The login form, and the layout that it shares with the invitation page. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useEffect } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { sendRequest } from '../api.ts'
 import { Button, ErrorMessage } from '../components/elements.tsx'
 import { Form, type FormField, PASSWORD_FIELD } from '../components/form-dialog.tsx'
+import type { LoginOptions } from '../types.ts'
 
 export function LoginLayout({ title, children }: { title: string; children: ReactNode }) {
   useEffect(() => {
@@ -50,11 +51,15 @@ const LOGIN_ERRORS: Record<string, string> = {
   unreachable: 'Your login provider cannot be reached. Try again, or log in with your password.',
 }
 
-function ProviderLogin() {
-  const options = useQuery<{ oidc: { issuer: string } | null }>({
+function useLoginOptions() {
+  return useQuery<LoginOptions>({
     queryKey: ['/dashboard/api/login-options'],
     staleTime: Number.POSITIVE_INFINITY,
   })
+}
+
+function ProviderLogin() {
+  const options = useLoginOptions()
   const outcome = new URLSearchParams(window.location.search).get('login')
   const message = outcome === null ? undefined : LOGIN_ERRORS[outcome]
   const issuer = options.data?.oidc?.issuer
@@ -80,13 +85,42 @@ const EMAIL: FormField = {
   autoComplete: 'username',
 }
 
+/** Mails a link to set a new password. The message is the same whether the address is known or not. */
+function PasswordResetForm({ onClose }: { onClose(): void }) {
+  const requesting = useMutation({
+    mutationFn: (body: unknown) => sendRequest('POST', '/dashboard/api/password-reset', body),
+  })
+  return (
+    <LoginLayout title="Reset your password">
+      {requesting.isSuccess ? (
+        <p role="status">
+          If an account with a password has this address, a link to set a new one is on its way. It works once and
+          expires in an hour.
+        </p>
+      ) : (
+        <Form text="We mail you a link to set a new password." fields={[EMAIL]} sending={requesting}>
+          <Button type="submit" look="primary" className="w-full" disabled={requesting.isPending}>
+            Send link
+          </Button>
+        </Form>
+      )}
+      <Button look="quiet" className="mt-3 w-full" onClick={onClose}>
+        Back to login
+      </Button>
+    </LoginLayout>
+  )
+}
+
 /** `endedSessionOf` is the e-mail address of the user whose session ended while a page was open. */
 export function LoginForm({ endedSessionOf }: { endedSessionOf?: string }) {
   const queries = useQueryClient()
+  const canResetPassword = useLoginOptions().data?.password_reset ?? false
+  const [isResetting, setResetting] = useState(false)
   const login = useMutation({
     mutationFn: (credentials: unknown) => sendRequest('POST', '/dashboard/api/login', credentials),
     onSuccess: () => (endedSessionOf === undefined ? queries.resetQueries() : queries.invalidateQueries()),
   })
+  if (isResetting) return <PasswordResetForm onClose={() => setResetting(false)} />
   return (
     <LoginLayout title="Log in">
       {endedSessionOf !== undefined && (
@@ -99,10 +133,17 @@ export function LoginForm({ endedSessionOf }: { endedSessionOf?: string }) {
           {login.isPending ? 'Logging in…' : 'Log in'}
         </Button>
       </Form>
+      {canResetPassword && (
+        <Button look="quiet" className="mt-2 w-full" onClick={() => setResetting(true)}>
+          Forgot password?
+        </Button>
+      )}
       <ProviderLogin />
-      <p className="mt-5 border-t border-line pt-4 text-xs text-muted">
-        Forgot your password? Ask an administrator to reset it.
-      </p>
+      {!canResetPassword && (
+        <p className="mt-5 border-t border-line pt-4 text-xs text-muted">
+          Forgot your password? Ask an administrator to reset it.
+        </p>
+      )}
     </LoginLayout>
   )
 }

@@ -49,7 +49,8 @@ export default function Users() {
 const INVITATION = {
   path: '/invitation',
   look: 'plain',
-  showOnce: ({ invitation }: { invitation: string }, { email }: User) => describeInvitation({ email, invitation }),
+  showOnce: (response: { invitation: string; mailed: boolean }, { email }: User) =>
+    describeInvitation({ email, ...response }),
 } as const
 const RESET_PASSWORD: Action<User> = { ...INVITATION, title: 'Reset password', isAvailable: user => user.can_log_in }
 const RESEND_INVITATION: Action<User> = {

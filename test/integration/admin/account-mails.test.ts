@@ -1,0 +1,203 @@
+/** Invitations and password resets by mail: a real SMTP server receives them. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { describeOnce } from '../../harness/backends.ts'
+import { type MailServer, readMailText, startMailServer } from '../../harness/mail-server.ts'
+import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
+import { addUser, type Browser, logIn, PASSWORD, send } from './people.ts'
+
+const PUBLIC_URL = 'https://proxy.example.com'
+const NEW_PASSWORD = 'some unrelated long words'
+
+describeOnce('mails about accounts', backend => {
+  let proxy: TestProxy
+  let server: MailServer
+  let root: Browser
+  beforeAll(async () => {
+    server = await startMailServer({ tls: 'none' })
+    const environment = {
+      PUBLIC_URL,
+      SMTP_URL: `smtp://127.0.0.1:${server.port}`,
+      SMTP_TLS: 'off',
+      MAIL_FROM: 'proxy@example.com',
+    }
+    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment })
+    await addUser(proxy, 'root@example.org', 'owner')
+    root = await logIn(proxy, 'root@example.org')
+  })
+  beforeEach(async () => {
+    server.reset()
+    await proxy.query('delete from login_attempts')
+    await proxy.query(`delete from users where email <> 'root@example.org'`)
+  })
+  afterAll(() => Promise.all([proxy.stop(), server.stop()]))
+
+  const linkIn = (index = 0) =>
+    /https:\/\/proxy\.example\.com\/dashboard\/invitation#(lgw_\w+)/.exec(
+      readMailText(server.mails[index]?.raw ?? ''),
+    )?.[1]
+  const accept = (invitation: string | undefined, password = NEW_PASSWORD) =>
+    send(proxy, 'POST', '/dashboard/api/invitation', { body: { invitation, password } })
+  const requestReset = (email: string, headers = {}) =>
+    send(proxy, 'POST', '/dashboard/api/password-reset', { body: { email }, headers })
+  const mailed = (count: number) => waitUntil(`${count} mails`, () => server.mails.length === count)
+  const tokens = (email: string) =>
+    proxy.query(
+      `select i.purpose from invitations i join users u on u.id = i.user_id where u.email = '${email}' order by 1`,
+    )
+  /** Resolves once all resets that were requested before have been looked up and mailed, by one that is mailed. */
+  async function afterEarlierResets(): Promise<void> {
+    await addUser(proxy, 'last@example.org', 'reader')
+    const count = server.mails.length
+    await requestReset('last@example.org')
+    await mailed(count + 1)
+  }
+
+  test('an invitation is mailed, and still in the response', async () => {
+    const { json } = await root.send('POST', '/v1/organization/users', { email: 'ada@example.org', role: 'reader' })
+    expect(json).toMatchObject({
+      email: 'ada@example.org',
+      mailed: true,
+      invitation: expect.stringMatching(/^lgw_invite_/),
+    })
+    expect(server.mails.map(({ to }) => to)).toEqual([['ada@example.org']])
+    expect(linkIn()).toBe(json.invitation)
+    expect(readMailText(server.mails[0]?.raw ?? '')).toContain('root@example.org has given you access')
+    expect((await accept(linkIn())).status).toBe(200)
+    expect((await accept(linkIn())).status).toBe(404)
+  })
+
+  test('invites of members, of the organization, and again are mailed, too', async () => {
+    const { json: project } = await root.send('POST', '/v1/organization/projects', { name: `p${Date.now()}` })
+    const own = `/v1/organization/projects/${project.id}`
+    const { json: added } = await root.send('POST', `${own}/users`, { email: 'bob@example.org', role: 'viewer' })
+    const { json: invited } = await root.send('POST', '/v1/organization/invites', {
+      email: 'eve@example.org',
+      role: 'reader',
+    })
+    const { json: again } = await root.send('POST', `/v1/organization/users/${added.id}/invitation`, {})
+    expect([added.mailed, invited.mailed, again.mailed]).toEqual([true, true, true])
+    expect(server.mails.map(({ to }) => to[0])).toEqual(['bob@example.org', 'eve@example.org', 'bob@example.org'])
+    expect(linkIn(2)).toBe(again.invitation)
+    const known = await root.send('POST', `${own}/users`, { email: 'eve@example.org', role: 'viewer' })
+    expect(known.json).not.toHaveProperty('mailed')
+    expect(server.mails).toHaveLength(3)
+  })
+
+  test('a rejected address leaves the link in the response', async () => {
+    const { status, json } = await root.send('POST', '/v1/organization/users', { email: 'rejected@example.org' })
+    expect([status, json.mailed]).toEqual([200, false])
+    expect((await accept(json.invitation)).status).toBe(200)
+  })
+
+  test('a reset sets a new password once, and ends all sessions', async () => {
+    await addUser(proxy, 'ada@example.org', 'reader')
+    const old = await logIn(proxy, 'ada@example.org')
+    expect((await requestReset(' Ada@Example.org ')).json).toEqual({ object: 'password_reset.requested' })
+    await mailed(1)
+    expect(server.mails[0]?.to).toEqual(['ada@example.org'])
+    // Until the link is used, nothing has changed.
+    expect((await old.send('GET', '/dashboard/api/session')).status).toBe(200)
+    const [stored] = await proxy.query<{ hash: string }>(`select encode(token_hash, 'hex') as hash from invitations`)
+    expect(stored?.hash).toBe(new Bun.CryptoHasher('sha256').update(linkIn() ?? '').digest('hex'))
+    expect((await accept(linkIn(), 'short')).status).toBe(400)
+    expect((await accept(linkIn())).status).toBe(200)
+    expect((await old.send('GET', '/dashboard/api/session')).status).toBe(401)
+    expect((await accept(linkIn())).status).toBe(404)
+    await expect(logIn(proxy, 'ada@example.org', PASSWORD)).rejects.toThrow('Login failed')
+    await logIn(proxy, 'ada@example.org', NEW_PASSWORD)
+  })
+
+  test('the response does not reveal whether there is such a user', async () => {
+    await addUser(proxy, 'ada@example.org', 'reader')
+    await root.send('POST', '/v1/organization/users', { email: 'invited@example.org' })
+    server.reset()
+    const answers = []
+    for (const email of ['ada@example.org', 'nobody@example.org', 'invited@example.org', 'no address'])
+      answers.push(await requestReset(email))
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(
+      new Set(['200 {"object":"password_reset.requested"}']),
+    )
+    await mailed(1)
+    await afterEarlierResets()
+    expect(server.mails.map(({ to }) => to[0])).toEqual(['ada@example.org', 'last@example.org'])
+    // The invitation stays valid.
+    expect(await tokens('invited@example.org')).toEqual([{ purpose: 'invitation' }])
+  })
+
+  test('a user gets one mail in five minutes, and the last link alone is valid', async () => {
+    await addUser(proxy, 'ada@example.org', 'reader')
+    await requestReset('ada@example.org')
+    await mailed(1)
+    await requestReset('ada@example.org')
+    await afterEarlierResets()
+    expect(server.mails).toHaveLength(2)
+    await proxy.query(`update invitations set created_at = created_at - interval '5 minutes'`)
+    await requestReset('ada@example.org')
+    await mailed(3)
+    expect((await accept(linkIn(0))).status).toBe(404)
+    expect((await accept(linkIn(2))).status).toBe(200)
+  })
+
+  test('an expired link is rejected, and a new password makes other links invalid', async () => {
+    await addUser(proxy, 'ada@example.org', 'reader')
+    await requestReset('ada@example.org')
+    await mailed(1)
+    await proxy.query(`update invitations set expires_at = now() where purpose = 'password_reset'`)
+    expect((await accept(linkIn())).status).toBe(404)
+    const [ada] = await proxy.query<{ id: number }>(`select id::integer from users where email = 'ada@example.org'`)
+    await root.send('POST', `/v1/organization/users/user_${ada?.id}/invitation`, {})
+    expect(await tokens('ada@example.org')).toHaveLength(2)
+    expect((await accept(linkIn(1))).status).toBe(200)
+    expect(await tokens('ada@example.org')).toEqual([])
+  })
+
+  test('requests from one address are limited, as is one account', async () => {
+    const statuses = []
+    for (let n = 0; n < 11; n++) statuses.push((await requestReset('nobody@example.org')).status)
+    expect(statuses).toEqual([...Array(10).fill(200), 429])
+    const limited = await requestReset('nobody@example.org')
+    expect(limited.headers.get('retry-after')).not.toBeNull()
+  })
+
+  test('a request of another site is rejected', async () => {
+    const { status } = await requestReset('root@example.org', {
+      origin: 'https://evil.example',
+      'sec-fetch-site': 'cross-site',
+    })
+    expect(status).toBe(403)
+    await afterEarlierResets()
+    expect(server.mails).toHaveLength(1)
+  })
+
+  test('a reset is in the audit log, without the token', async () => {
+    await addUser(proxy, 'ada@example.org', 'reader')
+    await requestReset('ada@example.org')
+    await mailed(1)
+    await accept(linkIn())
+    const log = await proxy.query<{ action: string; details: object }>(
+      'select action, details from audit_log order by id desc limit 3',
+    )
+    expect(log.map(({ action }) => action)).toEqual(['login.succeeded', 'user.updated', 'password_reset.sent'])
+    expect(JSON.stringify(log)).not.toContain('lgw_')
+  })
+})
+
+describeOnce('accounts without a mail server', backend => {
+  let proxy: TestProxy
+  beforeAll(async () => {
+    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment: { PUBLIC_URL } })
+  })
+  afterAll(() => proxy.stop())
+
+  test('have no password reset, and invitations are not mailed', async () => {
+    const options = await send(proxy, 'GET', '/dashboard/api/login-options')
+    expect(options.json.password_reset).toBe(false)
+    const reset = await send(proxy, 'POST', '/dashboard/api/password-reset', { body: { email: 'root@example.org' } })
+    expect(reset.status).toBe(404)
+    await addUser(proxy, 'root@example.org', 'owner')
+    const root = await logIn(proxy, 'root@example.org')
+    const { json } = await root.send('POST', '/v1/organization/users', { email: 'ada@example.org' })
+    expect(json).toMatchObject({ mailed: false, invitation: expect.stringMatching(/^lgw_invite_/) })
+  })
+})
