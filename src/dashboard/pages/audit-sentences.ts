@@ -101,6 +101,7 @@ const DESCRIPTIONS: Record<AuditAction, Description> = {
         ? say`ended ${plural(data.sessions, 'session')} of ${name}`
         : [data.session === undefined ? 'logged out' : 'ended a session'],
   },
+  'password_reset.sent': simply('Password reset requested', 'requested a new password for '),
   'project.archived': {
     title: 'Project archived',
     describe: ({ name, data }) =>
@@ -164,6 +165,7 @@ const DESCRIPTIONS: Record<AuditAction, Description> = {
   },
   'webhook.created': simply('Webhook created', 'created the webhook '),
   'webhook.deleted': simply('Webhook deleted', 'deleted the webhook '),
+  'webhook.updated': simply('Webhook changed', 'changed the webhook '),
   'webhook.resent': { title: 'Webhook event resent', describe: () => ['resent an event to a webhook'] },
 }
 

@@ -38,6 +38,9 @@ export const POLICY_PAGES: readonly PolicyPage[] = [
   },
 ]
 
+/** The area of the settings that are on the page Alerts. */
+export const ALERTS_AREA = 'Alerts'
+
 /** Returns the page of a name in the URL; undefined for an unknown one. */
 export function findPolicyPage(name = ''): PolicyPage | undefined {
   return POLICY_PAGES.find(page => page.name === name)
@@ -48,7 +51,7 @@ export function settingsOfPage(page: PolicyPage, kinds: readonly SettingKind[]):
   const pageOf = (area: string) => POLICY_PAGES.find(({ areas }) => areas.includes(area)) ?? MATCHING
   return [
     ...Map.groupBy(
-      kinds.filter(({ area }) => pageOf(area) === page),
+      kinds.filter(({ area }) => area !== ALERTS_AREA && pageOf(area) === page),
       ({ area }) => area,
     ),
   ]

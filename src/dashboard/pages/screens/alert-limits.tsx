@@ -2,6 +2,7 @@
 import { type FormEvent, useState } from 'react'
 import { Button, Card, ErrorMessage, Pending } from '../components/elements.tsx'
 import { SettingField } from '../components/setting-fields.tsx'
+import { ALERTS_AREA } from '../policy-pages.ts'
 import { hasRole } from '../session.ts'
 import { useSettings, useUpdateSettings } from '../settings.ts'
 import type { Project } from '../types.ts'
@@ -33,7 +34,7 @@ export function AlertLimits({ project }: { project: Project }) {
         </p>
         <div className="grid gap-x-6 gap-y-5 *:min-w-0 sm:grid-cols-2">
           {kinds
-            .filter(({ area }) => area === 'Alerts')
+            .filter(({ area }) => area === ALERTS_AREA)
             .map(kind => (
               <SettingField
                 key={kind.name}
