@@ -1,6 +1,7 @@
 /** The installation's users: administrators (`owner`) and others (`reader`). Their invitations are in the responses that create them, and are mailed where mail is set up. */
 import { Type as t } from '@sinclair/typebox'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
+import type { ViewRow } from '../../postgres/admin/views.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import {
   defineCollection,
@@ -33,8 +34,10 @@ export function withMail(operation: AdminOperation): AdminOperation {
       const response: { email?: string; invitation?: string } = await operation.serve(request)
       const { invitation } = response
       if (invitation === undefined) return response
-      const email = response.email ?? (await findObject(userCollection, request, ids.user_id)).email
-      const mailed = (await options.accountMails?.sendInvitation(email, invitation, caller.email)) ?? false
+      const { email } = response.email
+        ? response
+        : ((await findObject(userCollection, request, ids.user_id)) as ViewRow<'organization_users'>)
+      const mailed = (await options.accountMails?.sendInvitation(`${email}`, invitation, caller.email)) ?? false
       return { ...response, mailed }
     },
   }
