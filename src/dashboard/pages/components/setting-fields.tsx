@@ -12,7 +12,7 @@ interface SettingFieldProps {
   value: string
   disabled: boolean
   /** Undefined while they are loading. */
-  effects: SettingEffects | undefined
+  effects?: SettingEffects | undefined
   onChange(value: string): void
 }
 
