@@ -10,7 +10,7 @@ import { measureJson } from '../formats/large-bodies/read-large-body.ts'
 import { readRequestId, resolveClientAddress } from '../http/ingress.ts'
 import { isHttps } from '../http/is-https.ts'
 import { closeIfBodyUnread, createBodyReader } from '../http/read-body.ts'
-import { createResponse, type HttpRequestContext, respondWithError } from '../http/respond.ts'
+import { type HttpRequestContext, respondWithError } from '../http/respond.ts'
 import { streamBody } from '../http/stream-body.ts'
 import { type Database, isPermissionDenied } from '../postgres/database.ts'
 import type { QuestionVault } from '../providers/keys/question-vault.ts'
@@ -24,6 +24,7 @@ import { isCountedRejection, type RejectionCounter } from '../telemetry/rejectio
 import type { AddressConfig } from './addresses.ts'
 import { readCaller } from './caller.ts'
 import type { CredentialAttemptLimiter } from './credential-attempts.ts'
+import { createJsonResponse } from './json-response.ts'
 import type { AccountMails } from './mail/account-mails.ts'
 import type { Mailer } from './mail/mailer.ts'
 import type { OpenApiTag } from './parameters.ts'
@@ -116,16 +117,11 @@ export function createPublicController(
           address: readRequestAddress(request, server, trustedProxies),
         }
       })
-      .mapResponse(({ responseValue, request }) => {
+      .mapResponse(async ({ responseValue, request }) => {
         if (responseValue instanceof Response) return streamResponse(responseValue, memory)
         log.failures.recover('dashboard', routeOf(request))
-        const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
         // Elysia adds the headers that a handler set, such as a cookie.
-        const response = createResponse(
-          { status: 200, headers, body: JSON.stringify(responseValue) },
-          contextOf(request),
-        )
-        return closeIfBodyUnread(request, response)
+        return closeIfBodyUnread(request, await createJsonResponse(request, responseValue, contextOf(request)))
       })
       .onError(({ error, request, server }) => {
         const rejection = toProxyError(error, { failures: log.failures, request })

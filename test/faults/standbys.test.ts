@@ -21,6 +21,7 @@ const READS = [
   'find_requests',
   'latency_percentiles',
   'paid_again',
+  'request_filter_values',
   'usage_buckets',
   'usage_by_tag',
   'usage_overview',
@@ -111,6 +112,7 @@ describeFaults('reads from standbys', () => {
       `/organization/costs?${day}`,
       `/organization/usage/completions?${day}`,
       `/requests?project_id=${projectId}`,
+      `/requests/filters?project_id=${projectId}`,
       `/requests/export?project_id=${projectId}&format=json`,
     ]
   }

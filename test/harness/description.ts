@@ -107,7 +107,7 @@ export async function findUndescribed(method: string, path: string, response: Re
   const found = paths.find(({ matches }) => matches.test(path))
   if (found === undefined && !path.startsWith('/v1/organization/')) return null
   const about = `${method} ${path} ${response.status}`
-  if (response.status === 302 || method === 'HEAD') return null
+  if ([302, 304].includes(response.status) || method === 'HEAD') return null
   if (!response.headers.get('content-type')?.startsWith('application/json')) {
     return response.headers.has('content-disposition') ? null : `${about} is no JSON`
   }

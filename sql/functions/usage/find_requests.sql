@@ -65,7 +65,7 @@ declare
                 and ($6 is null or r.endpoint = $6)
                 and ($7 is null or r.provider = $7)
                 and ($8 is null or r.cache_result = $8)
-                and ($9 is null or case $9 when ''ok'' then r.status < 400 when ''estimated'' then r.cost_estimated is not null else r.status >= 400 end)
+                and ($9 is null or case $9 when ''ok'' then r.status < 400 when ''estimated'' then r.cost_estimated is not null when ''client_error'' then r.status between 400 and 499 when ''server_error'' then r.status >= 500 else r.status >= 400 end)
                 and ($10 is null or r.status = $10)
                 and ($11 is null or r.error_code = $11)
                 and ($12 is null or r.end_user = $12)
@@ -80,7 +80,7 @@ declare
     -- The first records in the index on the sort value. They suffice if there are no others, or if enough of them match.
     among_first constant text := '
         with first as materialized (
-            select r.*' || spanned || case outcome when 'failed' then ' and r.status >= 400' else '' end || after_page || in_order || ' limit $22
+            select r.*' || spanned || case when outcome in ('failed', 'client_error', 'server_error') then ' and r.status >= 400' else '' end || after_page || in_order || ' limit $22
         )
         select
             (select count(*) from first) < $22,
@@ -165,7 +165,7 @@ begin
                         and (of_endpoint is null or s.endpoint = of_endpoint)
                         and (of_provider is null or s.provider = of_provider)
                         and (of_result is null or s.cache_result = of_result)
-                        and (outcome is null or case outcome when 'ok' then s.status_class < 4 else s.status_class >= 4 end)
+                        and (outcome is null or case outcome when 'ok' then s.status_class < 4 when 'client_error' then s.status_class = 4 when 'server_error' then s.status_class >= 5 else s.status_class >= 4 end)
                         and (of_class is null or s.status_class = of_class)
                         and (sorted <> 'dearest' or s.cost_usd > 0)
                         and (sorted <> 'slowest' or s.slow_requests > 0)
@@ -226,4 +226,4 @@ $$;
 comment on function find_requests(
     bigint, timestamptz, timestamptz, bigint, text, text, text, text, text, smallint, text, text, text, jsonb, text, timestamptz, text, integer, text,
     text, text, text
-) is 'Single requests of a project within a time, with what is set of: key, type of key (project, test), model or part of its name, endpoint, provider, cache result, outcome (ok, failed, or estimated: its cost is), status, error code, end user, X-Request-Id, tags, hash of the request (asked_id), session; those after the one at after_time. Sorted newest; slowest, of those that took a second or longer; dearest, of those that cost anything. Null: key_name, key_prefix (the key is gone).';
+) is 'Single requests of a project within a time, with what is set of: key, type of key (project, test), model or part of its name, endpoint, provider, cache result, outcome (ok, failed, client_error, server_error, or estimated: its cost is), status, error code, end user, X-Request-Id, tags, hash of the request (asked_id), session; those after the one at after_time. Sorted newest; slowest, of those that took a second or longer; dearest, of those that cost anything. Null: key_name, key_prefix (the key is gone).';

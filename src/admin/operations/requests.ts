@@ -12,13 +12,15 @@ import { tagFilterSchema, unixSecondsParameter } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
 import { formatId, notFoundError, requireId } from '../ids.ts'
 import { fromUnixSeconds, repeatableParameter, rowLimit, stringEnum, toPage, toUnixSeconds } from '../pagination.ts'
-import { pageSchema } from '../responses/shared.ts'
-import { requestContentSchema, requestSchema } from '../responses/usage.ts'
+import { listSchema, pageSchema } from '../responses/shared.ts'
+import { requestContentSchema, requestFilterSchema, requestSchema } from '../responses/usage.ts'
 import { formatTimeCursor, parseTimeCursor, type TimeCursor } from '../time-cursor.ts'
 import { readTagFilter } from './usage.ts'
 
 /** The default time range of the list. */
 const DEFAULT_SPAN_SECONDS = 7 * 86_400
+/** The maximum number of values of each kind of filter. */
+const MAX_FILTER_VALUES = 200
 const time = t.Optional(unixSecondsParameter)
 const word = t.Optional(t.String({ maxLength: 256 }))
 /** The filter and the order of requests. */
@@ -33,7 +35,7 @@ const selection = {
   endpoint: word,
   provider: word,
   cache_result: t.Optional(stringEnum('HIT', 'HIT-SEMANTIC', 'MISS')),
-  outcome: t.Optional(stringEnum('ok', 'failed', 'estimated')),
+  outcome: t.Optional(stringEnum('ok', 'failed', 'client_error', 'server_error', 'estimated')),
   status: t.Optional(t.Integer({ minimum: 100, maximum: 599 })),
   error_code: word,
   end_user: t.Optional(t.String()),
@@ -59,7 +61,7 @@ function toFilter(asked: Selection, ofProject: number) {
   const end = asked.end_time ?? nowSeconds() + 60
   return {
     of_project: ofProject,
-    from_time: fromUnixSeconds(asked.start_time ?? Math.max(0, end - DEFAULT_SPAN_SECONDS)),
+    from_time: fromUnixSeconds(asked.start_time ?? startOf(asked, end)),
     until_time: fromUnixSeconds(end),
     of_key: asked.api_key_id === undefined ? null : requireId('key', asked.api_key_id),
     of_key_type: asked.key_type,
@@ -79,6 +81,11 @@ function toFilter(asked: Selection, ofProject: number) {
     sorted: asked.sort ?? 'newest',
     ...toCursor(asked.after),
   }
+}
+
+/** Returns the default start. A request with a known id is found at any age. */
+function startOf({ request_id }: Pick<Selection, 'request_id'>, end: number): number {
+  return request_id === undefined ? Math.max(0, end - DEFAULT_SPAN_SECONDS) : 0
 }
 
 function toCursor(after: string | undefined) {
@@ -115,6 +122,17 @@ export const REQUEST_OPERATIONS: readonly AdminOperation[] = [
         return rows.map(describeRequest)
       })
       return exportItems({ format, name: 'requests', columns: REQUEST_EXPORT_COLUMNS }, pages)
+    },
+  }),
+  defineOperation({
+    ...{ method: 'GET', path: '/v1/requests/filters', tag: 'Requests', response: listSchema(requestFilterSchema) },
+    summary: 'List the values by which requests can be filtered',
+    query: { ...ofProject, start_time: time, end_time: time },
+    async serve({ caller, ids, query }) {
+      const { from_time, until_time } = toFilter(query, ids.project_id)
+      const asked = { of_project: ids.project_id, from_time, until_time, max_values: MAX_FILTER_VALUES }
+      const values = await callAsActor(caller.actor, 'request_filter_values', asked, { mayLag: true })
+      return { object: 'list' as const, data: values.map(describeFilter), has_more: false }
     },
   }),
   defineOperation({
@@ -207,4 +225,8 @@ function describeRequest({ record, key_name, key_prefix }: JsonRowOf<'find_reque
     key_name,
     api_key_redacted_value: key_prefix === null ? null : `${key_prefix}…`,
   }
+}
+
+function describeFilter({ kind, value, requests }: JsonRowOf<'request_filter_values'>) {
+  return { kind, value: kind === 'api_key' ? formatId('key', Number(value)) : value, requests }
 }

@@ -121,6 +121,7 @@ function routesOf({
     { method: 'GET', path: `/v1/requests?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/usage/report?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/requests/export?project_id=${project}`, need: 'viewer' },
+    { method: 'GET', path: `/v1/requests/filters?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/requests/${request}?project_id=${project}`, need: 'viewer' },
     { method: 'GET', path: `/v1/requests/${request}/content?project_id=${project}`, need: 'member' },
     {

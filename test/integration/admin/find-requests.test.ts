@@ -36,7 +36,12 @@ const FILTERS: Record<string, { values: string[]; meaning(value: string): string
   endpoint: { values: ['chat', 'embeddings', 'nothing'], meaning: endpoint => `endpoint = ${quoted(endpoint)}` },
   provider: { values: ['openai', 'groq'], meaning: provider => `provider = ${quoted(provider)}` },
   cache_result: { values: ['HIT', 'MISS', 'HIT-SEMANTIC'], meaning: result => `cache_result = ${quoted(result)}` },
-  outcome: { values: ['ok', 'failed'], meaning: outcome => `status ${outcome === 'ok' ? '<' : '>='} 400` },
+  outcome: {
+    values: ['ok', 'failed', 'client_error', 'server_error'],
+    meaning: outcome =>
+      ({ ok: 'status < 400', client_error: 'status between 400 and 499', server_error: 'status >= 500' })[outcome] ??
+      'status >= 400',
+  },
   status: { values: ['200', '429', '503', '418'], meaning: status => `status = ${status}` },
   error_code: { values: ['rate_limit_exceeded'], meaning: code => `error_code = ${quoted(code)}` },
   end_user: { values: ['user-3', FORMULA], meaning: user => `end_user = ${quoted(user)}` },
@@ -185,6 +190,60 @@ describeBackends('finding requests', backend => {
       const { text } = await get(`/v1/requests/export?${span}&${name}=${encodeURIComponent(value)}`)
       expect([value, JSON.parse(text).length]).toEqual([value, row?.n])
     }
+  })
+
+  test('lists exactly the values that occur in a time range, and how often', async () => {
+    const [from, until] = [now - 30_000, now - 7_000]
+    const { status, json } = await get(
+      `/v1/requests/filters?project_id=proj_${project}&start_time=${from}&end_time=${until}`,
+    )
+    expect([status, json.object, json.has_more]).toEqual([200, 'list', false])
+    type Value = { kind: string; value: string; requests: number | null }
+    const sort = (values: Value[]) =>
+      values.map(({ kind, value, requests }) => `${kind} ${value} ${requests}`).sort((a, b) => (a < b ? -1 : 1))
+    const span = `project_id = ${project} and recorded_at >= to_timestamp(${from}) and recorded_at < to_timestamp(${until})`
+    const counted = Object.entries({
+      model: 'model',
+      provider: 'provider',
+      endpoint: 'endpoint',
+      cache_result: 'cache_result',
+      api_key: `'key_' || key_id`,
+      outcome: `unnest(case when status < 400 then array['ok'] when status < 500 then array['failed', 'client_error'] else array['failed', 'server_error'] end)`,
+      tag: `(jsonb_each_text(tags)).key || '=' || (jsonb_each_text(tags)).value`,
+    }).map(
+      ([kind, value]) =>
+        `select '${kind}' as kind, ${value} as value, count(*)::integer as requests from usage_records where ${span} group by 2`,
+    )
+    const uncounted = Object.entries({
+      status: 'case when status >= 400 then status::text end',
+      error_code: 'error_code',
+      end_user: 'end_user',
+    }).map(([kind, value]) => `select distinct '${kind}', ${value}, null::integer from usage_records where ${span}`)
+    const rows = await proxy.query<Value>(
+      `select * from (${[...counted, ...uncounted].join(' union all ')}) v where v.value is not null`,
+    )
+    expect(rows.length).toBeGreaterThan(20)
+    expect(sort(json.data)).toEqual(sort(rows))
+    const none = await get(`/v1/requests/filters?project_id=proj_${project}&start_time=1&end_time=2`)
+    expect(none.json.data).toEqual([])
+  })
+
+  test('finds a request by its id at any age, but only in a given time range', async () => {
+    const old = new Date((now - 300 * 86_400) * 1000).toISOString()
+    await recordUsage(
+      proxy.stores.database,
+      [{ ...recordOf(1), request_id: 'ancient', recorded_at: old }],
+      crypto.randomUUID(),
+    )
+    const find = async (query: string) =>
+      (await get(`/v1/requests?project_id=proj_${project}&${query}`)).json.data.map(
+        (row: UsageRecord) => row.request_id,
+      )
+    expect(await find('request_id=ancient')).toEqual(['ancient'])
+    expect(await find(`request_id=ancient&start_time=${now - 7 * 86_400}`)).toEqual([])
+    expect(await find('request_id=anc')).toEqual([])
+    expect((await get('/v1/requests?project_id=proj_999&request_id=ancient')).status).toBe(404)
+    await proxy.query(`delete from usage_records where request_id = 'ancient'`)
   })
 
   test('as a CSV file, no cell is a formula, and quotes and commas stay in their cells', async () => {
