@@ -126,7 +126,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await go('Overview')
       await page.getByRole('link', { name: '1 failed' }).click()
       await page.getByRole('heading', { level: 1, name: 'Requests' }).waitFor()
-      await page.getByRole('row').nth(1).getByRole('link').click()
+      await page.getByRole('link', { name: /responded with 503: Overloaded for now/ }).click()
       await page.getByText('The provider responded with status 503: Overloaded for now').waitFor()
       expect(await page.evaluate(OVERFLOW)).toBe(0)
     })

@@ -26,16 +26,18 @@ export function setCsrfToken(token: string | null): void {
 
 /** Sends a request to the admin API. Throws an `ApiError` whose message can be shown to the user. */
 export async function sendRequest<Result>(method: string, path: string, body?: unknown): Promise<Result> {
+  const response = await send(method, path, body === undefined ? {} : { 'content-type': 'application/json' }, body)
+  return response.json().catch(() => null)
+}
+
+async function send(method: string, path: string, headers: Record<string, string>, body?: unknown): Promise<Response> {
   const response = await fetch(path, {
     method,
-    headers: {
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(method === 'GET' ? {} : { 'x-csrf-token': csrfToken }),
-    },
+    headers: { ...headers, ...(method === 'GET' ? {} : { 'x-csrf-token': csrfToken }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch(throwUnreachable)
-  if (!response.ok) throw await parseError(response, `The proxy responded with status ${response.status}.`)
-  return response.json().catch(() => null)
+  if (response.ok || response.status === 304) return response
+  throw await parseError(response, `The proxy responded with status ${response.status}.`)
 }
 
 /** `fallback` is the message if the response has none. */
@@ -54,6 +56,24 @@ export function formatQueryString(query: QueryParameters): string {
   return search === '' ? '' : `?${search}`
 }
 
-export function fetchJson<Result>(path: string, query: QueryParameters = {}): Promise<Result> {
-  return sendRequest('GET', `${path}${formatQueryString(query)}`)
+const MAX_KNOWN_RESPONSES = 50
+/** The last responses with their ETags. The server sends an equal response without its body. */
+const knownResponses = new Map<string, { etag: string; value: unknown }>()
+
+/** Fetches JSON. A response that equals the last one is the same object, so that nothing is rendered again. */
+export async function fetchJson<Result>(path: string, query: QueryParameters = {}): Promise<Result> {
+  // The end of a time range that ends now moves with each poll, whether or not anything happened.
+  const name = `${path}${formatQueryString({ ...query, end_time: undefined })}`
+  const known = knownResponses.get(name)
+  const response = await send('GET', `${path}${formatQueryString(query)}`, known ? { 'if-none-match': known.etag } : {})
+  if (known && response.status === 304) return known.value as Result
+  const value = await response.json().catch(() => null)
+  const etag = response.headers.get('etag')
+  knownResponses.delete(name)
+  if (etag !== null) knownResponses.set(name, { etag, value })
+  for (const oldest of knownResponses.keys()) {
+    if (knownResponses.size <= MAX_KNOWN_RESPONSES) break
+    knownResponses.delete(oldest)
+  }
+  return value
 }

@@ -12,11 +12,18 @@ export function useInvalidateQueries(prefixes: readonly string[]): () => Promise
     })
 }
 
-/** `refetchMs` is the interval between refetches of the newest page. Only for lists with one page, or with the newest items first. */
+interface PagedListOptions<Item> {
+  /** The interval between refetches of the newest items. Only for lists with one page, or with the newest items first. */
+  refetchMs?: number | undefined
+  /** Selects the items that may have been added since the newest loaded one. By default, the whole newest page is refetched. */
+  newerThan?: ((newest: Item) => QueryParameters) | undefined
+  enabled?: boolean
+}
+
 export function usePagedList<Item extends { id: string }>(
   path: string,
   query: QueryParameters = {},
-  { refetchMs, enabled = true }: { refetchMs?: number | undefined; enabled?: boolean } = {},
+  { refetchMs, newerThan, enabled = true }: PagedListOptions<Item> = {},
 ) {
   const queries = useQueryClient()
   const queryKey = [path, query]
@@ -31,8 +38,13 @@ export function usePagedList<Item extends { id: string }>(
   const newest = useQuery({
     queryKey: [...queryKey, 'newest'],
     queryFn: async () => {
-      const fresh = await fetchJson<ApiPage<Item>>(path, query)
-      queries.setQueryData<InfiniteData<ApiPage<Item>>>(queryKey, loaded => loaded && mergeNewest(loaded, fresh))
+      const first = queries.getQueryData<InfiniteData<ApiPage<Item>>>(queryKey)?.pages[0]?.data[0]
+      const since = first && newerThan?.(first)
+      const fresh = await fetchJson<ApiPage<Item>>(path, { ...query, ...since })
+      queries.setQueryData<InfiniteData<ApiPage<Item>>>(
+        queryKey,
+        loaded => loaded && mergeNewest(loaded, fresh, since !== undefined),
+      )
       return null
     },
     enabled: enabled && refetchMs !== undefined && list.isSuccess,
@@ -45,19 +57,29 @@ export function usePagedList<Item extends { id: string }>(
   }
 }
 
+/** A page that is open for days does not grow without end. */
+const MAX_FIRST_PAGE = 1_000
+
 /**
- * Merges the newest page into the loaded pages. If the two do not overlap, or if the newest page is the whole list, all other pages are
- * discarded.
+ * Merges the newest items into the loaded pages. If the two do not overlap, or if the newest page is the whole list, all other pages are
+ * discarded. `isPart` tells that the items are only the newest of their page.
  */
 function mergeNewest<Item extends { id: string }>(
   loaded: InfiniteData<ApiPage<Item>>,
   fresh: ApiPage<Item>,
+  isPart: boolean,
 ): InfiniteData<ApiPage<Item>> {
   const [first, ...rest] = loaded.pages
   const ids = new Set(fresh.data.map(({ id }) => id))
   const older = first?.data.filter(({ id }) => !ids.has(id)) ?? []
-  if (!first || !fresh.has_more || older.length === first.data.length) {
-    return { pages: [fresh], pageParams: loaded.pageParams.slice(0, 1) }
-  }
-  return { ...loaded, pages: [{ ...first, data: [...fresh.data, ...older] }, ...rest] }
+  const isWhole = !isPart && !fresh.has_more
+  const hasGap = fresh.has_more && older.length === first?.data.length
+  if (!first || isWhole || hasGap) return { pages: [fresh], pageParams: loaded.pageParams.slice(0, 1) }
+  const data = [...fresh.data, ...older]
+  // The same object is returned if nothing changed, so that nothing is rendered again.
+  if (data.length === first.data.length && data.every((item, at) => item === first.data[at])) return loaded
+  if (data.length <= MAX_FIRST_PAGE) return { ...loaded, pages: [{ ...first, data }, ...rest] }
+  const kept = data.slice(0, MAX_FIRST_PAGE / 2)
+  const page = { ...first, data: kept, has_more: true, last_id: kept.at(-1)?.id ?? null }
+  return { pages: [page], pageParams: loaded.pageParams.slice(0, 1) }
 }

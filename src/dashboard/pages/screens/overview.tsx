@@ -36,6 +36,7 @@ export default function Overview() {
         filters={filters}
         change={change}
         projectId={project?.id}
+        span={span}
         testKeysOnly={testKeysOnly ? (hasRequests ? 'shown' : 'elsewhere') : null}
       />
       <ErrorMessage error={overview.error} />

@@ -1,27 +1,15 @@
 /** The filters of the request list, and the API query that they produce. */
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { Button } from '../components/elements.tsx'
+import { FilterChip, FilterMenu } from '../components/filter-menu.tsx'
 import { Select, type SelectOption } from '../components/select.tsx'
-import { FILTER_CLASS, TextFilter } from '../components/text-filter.tsx'
+import { FILTER_CLASS } from '../components/text-filter.tsx'
 import type { Filters } from '../filters.ts'
+import { PHONE, useMediaQuery } from '../media-query.ts'
 import { parseLocalTime } from '../time-range.ts'
-import type { ApiKey } from '../types.ts'
-import { RemoveFilterButton } from './remove-filter-button.tsx'
-import { CACHE_RESULT_TITLES } from './result-badge.tsx'
+import { REQUEST_FILTER_KINDS, useFilterKinds } from './request-filter-kinds.ts'
 import { TimeRangeFields } from './time-range-fields.tsx'
 
-const RESULTS: SelectOption[] = [['', 'Any cache result'], ...CACHE_RESULT_TITLES]
-const OUTCOMES: SelectOption[] = [
-  ['', 'Any outcome'],
-  ['ok', 'Succeeded'],
-  ['failed', 'Failed'],
-  ['estimated', 'With estimated cost'],
-]
-const KEY_TYPES: SelectOption[] = [
-  ['', 'Any key type'],
-  ['project', 'Project keys'],
-  ['test', 'Test keys'],
-]
 const ORDERS: SelectOption[] = [
   ['', 'Newest first'],
   ['slowest', 'Slowest first'],
@@ -39,84 +27,108 @@ const RANGE_CHOICES: SelectOption[] = [
   ...Object.entries(RANGES).map(([name, { title }]) => [name, title] as const),
   ['own', 'Custom range'],
 ]
-/** Text filters: the parameter in the URL, the parameter of the API, and the label. */
-const TEXT_FILTERS = [
-  ['model', 'model', 'Model contains'],
-  ['status', 'status', 'Status'],
-  ['error', 'error_code', 'Error code'],
-  ['endpoint', 'endpoint', 'Endpoint'],
-  ['provider', 'provider', 'Provider'],
-  ['user', 'end_user', 'End user'],
-  ['tag', 'tags', 'Tag (name=value)'],
-  ['request', 'request_id', 'Request ID'],
-  ['asked', 'asked_id', 'Request fingerprint'],
-  ['session', 'session', 'Session'],
-] as const
-const NO_FILTERS = Object.fromEntries(
-  [
-    ...['result', 'outcome', 'key', 'type', 'model_name', 'span', 'from', 'until', 'sort'],
-    ...TEXT_FILTERS.map(([name]) => name),
-  ].map(name => [name, '']),
-)
+/** The parameters of the API that have another name than the filter in the URL. */
+const PARAMETERS: Record<string, string> = {
+  result: 'cache_result',
+  error: 'error_code',
+  key: 'api_key_id',
+  type: 'key_type',
+  user: 'end_user',
+  tag: 'tags',
+  request: 'request_id',
+  asked: 'asked_id',
+}
+const KIND_NAMES = REQUEST_FILTER_KINDS.map(({ name }) => name)
+/** The filters in the URL that a saved view contains. */
+export const VIEW_FILTERS = [...KIND_NAMES, 'span', 'from', 'until', 'sort']
+const NO_KINDS = Object.fromEntries(KIND_NAMES.map(name => [name, '']))
+/** Removes all filters. */
+export const NO_FILTERS = Object.fromEntries(VIEW_FILTERS.map(name => [name, '']))
 
 /** Builds the query of the admin API. The time range is computed only when its filters change, so that the query stays equal. */
 export function useRequestQuery(filters: Filters, projectId: string | undefined) {
-  const { span = '', from, until } = filters
+  const { span = '', from, until, request } = filters
   const [start, end] = useMemo(() => {
+    // A request is found by its id at any age.
+    if (request) return [undefined, undefined]
     const now = Math.floor(Date.now() / 1000)
     if (span === 'own') return [parseLocalTime(from) ?? now - 86_400, parseLocalTime(until)]
     return [now - (RANGES[span] ?? { seconds: 86_400 }).seconds, undefined]
-  }, [span, from, until])
+  }, [span, from, until, request])
   return {
     project_id: projectId,
     start_time: start,
     end_time: end,
-    cache_result: filters.result,
-    outcome: filters.outcome,
-    api_key_id: filters.key,
-    key_type: filters.type,
-    model_name: filters.model_name,
     sort: filters.sort,
-    ...Object.fromEntries(TEXT_FILTERS.map(([name, parameter]) => [parameter, filters[name]])),
+    ...Object.fromEntries(KIND_NAMES.map(name => [PARAMETERS[name] ?? name, filters[name]])),
   }
 }
 
 export function isFiltered(filters: Filters): boolean {
-  return Object.keys(NO_FILTERS).some(name => filters[name])
+  return VIEW_FILTERS.some(name => filters[name])
 }
 
 interface RequestFiltersProps {
   filters: Filters
   change(changes: Filters): void
-  keys: readonly ApiKey[]
+  query: ReturnType<typeof useRequestQuery>
 }
 
-export function RequestFilters({ filters, change, keys }: RequestFiltersProps) {
-  const select = (name: string, label: string, choices: readonly SelectOption[]) => (
-    <Select
-      aria-label={label}
-      className={FILTER_CLASS}
-      choices={choices}
-      value={filters[name] ?? ''}
-      onChange={value => change({ [name]: value })}
-    />
-  )
+export function RequestFilters({ filters, change, query }: RequestFiltersProps) {
+  const [openAt, setOpenAt] = useState<string | null>(null)
+  const isPhone = useMediaQuery(PHONE)
+  const { kinds, describe, ...loading } = useFilterKinds(REQUEST_FILTER_KINDS, query, openAt !== null)
+  const active = KIND_NAMES.filter(name => filters[name])
   return (
-    <search className="mb-4 grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
-      {select('span', 'Period', RANGE_CHOICES)}
-      <TimeRangeFields filters={filters} change={change} />
-      {select('result', 'Cache result', RESULTS)}
-      {select('outcome', 'Outcome', OUTCOMES)}
-      {select('key', 'API key', [['', 'Any key'], ...keys.map(key => [key.id, key.name] as const)])}
-      {select('type', 'Key type', KEY_TYPES)}
-      {select('sort', 'Sort by', ORDERS)}
-      {filters.model_name && <RemoveFilterButton name="model_name" what="model" filters={filters} change={change} />}
-      {TEXT_FILTERS.map(([name, , label]) => (
-        <TextFilter key={name} label={label} value={filters[name]} onChange={value => change({ [name]: value })} />
-      ))}
+    <search className="flex min-w-0 flex-wrap items-center gap-2">
+      <FilterMenu
+        kinds={kinds}
+        {...loading}
+        openAt={openAt}
+        onOpenChange={setOpenAt}
+        // An id selects one request: other filters could only hide it.
+        onChoose={(name, value) => change({ ...(name === 'request' && NO_KINDS), [name]: value })}
+      />
+      {!filters.request && (
+        <>
+          <Select
+            aria-label="Period"
+            className={FILTER_CLASS}
+            choices={RANGE_CHOICES}
+            value={filters.span ?? ''}
+            onChange={span => change({ span })}
+          />
+          <TimeRangeFields filters={filters} change={change} />
+        </>
+      )}
+      {isPhone && (
+        <Select
+          aria-label="Sort by"
+          className={FILTER_CLASS}
+          choices={ORDERS}
+          value={filters.sort ?? ''}
+          onChange={sort => change({ sort })}
+        />
+      )}
+      {active.length > 0 && (
+        <ul aria-label="Active filters" className="contents">
+          {active.map(name => {
+            const [title, value] = describe(name, filters[name] ?? '')
+            return (
+              <FilterChip
+                key={name}
+                title={title}
+                value={value}
+                onChange={() => setOpenAt(name)}
+                onRemove={() => change({ [name]: '' })}
+              />
+            )
+          })}
+        </ul>
+      )}
       {isFiltered(filters) && (
         <Button look="quiet" onClick={() => change(NO_FILTERS)}>
-          Clear filters
+          Clear
         </Button>
       )}
     </search>

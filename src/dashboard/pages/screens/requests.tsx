@@ -1,99 +1,136 @@
-/** The request list, with filters, sorting and export. */
-import { Link } from '@tanstack/react-router'
-import { Badge, PageHeader, UserText } from '../components/elements.tsx'
+/** The request list: saved views, filters, a table or cards, and a preview of the selected request. */
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Card, EmptyState, ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
 import { ExportButtons } from '../components/export-buttons.tsx'
-import { Resource } from '../components/resource.tsx'
-import type { Column } from '../components/table.tsx'
-import { useFilters } from '../filters.ts'
-import { formatCount, formatMs, formatShortTime, formatTime, formatUsd } from '../format.ts'
-import { useAllKeys, useProject } from '../session.ts'
+import { ShowMore } from '../components/show-more.tsx'
+import { type Filters, useFilters } from '../filters.ts'
+import { PHONE, useMediaQuery, WIDE_SCREEN } from '../media-query.ts'
+import { usePagedList } from '../paged-list.ts'
+import { useProject } from '../session.ts'
 import type { RequestLogEntry } from '../types.ts'
+import { RequestCards } from './request-cards.tsx'
+import { ColumnChooser, useRequestColumns } from './request-columns.tsx'
 import { isFiltered, RequestFilters, useRequestQuery } from './request-filters.tsx'
-import { ResultBadge } from './result-badge.tsx'
+import { RequestPreview } from './request-preview.tsx'
+import { RequestTable } from './request-table.tsx'
+import { SavedViews } from './saved-views.tsx'
 
 const REFRESH_MS = 2_000
+/** Processes record requests in batches, so that one may appear after others that ended later. Seconds. */
+const OVERLAP_SECONDS = 15
+const newerThan = ({ created_at }: RequestLogEntry) => ({ start_time: Math.max(0, created_at - OVERLAP_SECONDS) })
+
 const ORDER_NOTES: Record<string, string> = {
   slowest: ' Only requests of one second or longer are listed.',
   dearest: ' Only requests with a cost are listed.',
 }
 
-const NO_REQUESTS = {
-  title: 'No requests yet',
-  help: 'Send a request with an API key of this project. It appears here within two seconds.',
-}
-const NO_MATCHES = { title: 'No matching requests', help: 'Remove a filter to see more.' }
-
 export default function Requests() {
   const project = useProject()
+  const projectId = project?.id ?? ''
   const [filters, change] = useFilters()
-  const keys = useAllKeys(project?.id) ?? []
   const query = useRequestQuery(filters, project?.id)
-  // A list is refreshed only if new requests can appear at its top: sorted by time, without an end.
-  const isLive = !filters.sort && query.end_time === undefined
+  const [columns, chooseColumns] = useRequestColumns()
+  const isPhone = useMediaQuery(PHONE)
   return (
     <>
       <PageHeader title="Requests" action={<ExportButtons path="/v1/requests/export" query={query} name="requests" />}>
-        All requests, including most rejected ones: each process records the first 30 per key and minute. Their text is
-        shown only if the project stores it. An export contains at most 100,000 requests.
+        All requests, including most rejected ones: each process records the first 30 per key and minute.
         {ORDER_NOTES[filters.sort ?? '']}
       </PageHeader>
-      <RequestFilters filters={filters} change={change} keys={keys} />
-      <Resource<RequestLogEntry>
-        path={project && '/v1/requests'}
-        query={{ ...query, limit: 50 }}
-        refreshMs={isLive ? REFRESH_MS : undefined}
-        label="Requests"
-        empty={isFiltered(filters) ? NO_MATCHES : NO_REQUESTS}
-        columns={buildRequestColumns(project?.id ?? '')}
-      />
+      {project && <SavedViews key={projectId} projectId={projectId} filters={filters} />}
+      <div className="mb-4 flex items-start justify-between gap-2">
+        <RequestFilters filters={filters} change={change} query={query} />
+        {!isPhone && <ColumnChooser chosen={columns} onChange={chooseColumns} />}
+      </div>
+      {project && (
+        <RequestList
+          key={JSON.stringify(query)}
+          projectId={projectId}
+          query={query}
+          filters={filters}
+          columns={columns}
+          onSort={sort => change({ sort })}
+        />
+      )}
     </>
   )
 }
 
-function buildRequestColumns(projectId: string): Column<RequestLogEntry>[] {
-  return [
-    {
-      title: 'Time',
-      cell: request => (
-        <Link
-          to={`/${projectId}/requests/${request.id}` as never}
-          search={(filters: object) => filters as never}
-          className="whitespace-nowrap text-accent hover:underline"
-          title={formatTime(request.recorded_at)}
-        >
-          {formatShortTime(request.recorded_at)}
-        </Link>
-      ),
-    },
-    {
-      title: 'Result',
-      cell: request => (
-        <span className="flex gap-1.5">
-          <ResultBadge result={request.cache_result} />
-          {request.status >= 400 && <Badge look="bad">{request.status}</Badge>}
-        </span>
-      ),
-    },
-    {
-      title: 'Model',
-      cell: request => <UserText className="!min-w-44 font-mono text-xs">{request.model || '–'}</UserText>,
-    },
-    { title: 'Provider', look: 'line', cell: request => request.provider ?? '–' },
-    {
-      title: 'API key',
-      cell: request => <UserText className="!min-w-24">{request.key_name ?? request.api_key_id}</UserText>,
-    },
-    {
-      title: 'Tokens',
-      numeric: true,
-      cell: request => formatCount(request.prompt_tokens + request.completion_tokens),
-    },
-    {
-      title: 'Cost',
-      numeric: true,
-      cell: request => `${request.cost_estimated ? '≈ ' : ''}${formatUsd(request.cost_usd)}`,
-    },
-    { title: 'Time to first byte', numeric: true, look: 'line', cell: request => formatMs(request.latency_ms) },
-    { title: 'Total', numeric: true, look: 'line', cell: request => formatMs(request.duration_ms) },
-  ]
+interface RequestListProps {
+  projectId: string
+  query: ReturnType<typeof useRequestQuery>
+  filters: Filters
+  columns: readonly string[]
+  onSort(sort: string): void
+}
+
+function RequestList({ projectId, query, filters, columns, onSort }: RequestListProps) {
+  // A list is refreshed only if new requests can appear at its top: sorted by time, without an end.
+  const isLive = !filters.sort && query.end_time === undefined
+  const { rows, error, more } = usePagedList<RequestLogEntry>(
+    '/v1/requests',
+    { ...query, limit: 50 },
+    { refetchMs: isLive ? REFRESH_MS : undefined, newerThan },
+  )
+  const [selectedId, select] = useState<string | null>(null)
+  const navigate = useNavigate()
+  const isPhone = useMediaQuery(PHONE)
+  const isWide = useMediaQuery(WIDE_SCREEN)
+  const selected = isWide ? rows?.find(({ id }) => id === selectedId) : undefined
+  // Without space at the side, a request opens as a page.
+  function onSelect(id: string | null): void {
+    if (isWide || id === null) select(id)
+    else void navigate({ to: `/${projectId}/requests/${id}`, search: (filters: object) => filters } as never)
+  }
+  return (
+    <div className={selected ? 'grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,26rem)]' : ''}>
+      <Card>
+        {/* After a failed refresh, the rows of the last one stand below its error. */}
+        {error && (
+          <div className="p-4">
+            <ErrorMessage error={error} />
+          </div>
+        )}
+        {rows === undefined && !error && <Loading />}
+        {rows?.length === 0 && !error && <NoRequests filters={filters} />}
+        {rows !== undefined && rows.length > 0 && (
+          <>
+            {isPhone ? (
+              <RequestCards rows={rows} projectId={projectId} />
+            ) : (
+              <RequestTable
+                rows={rows}
+                projectId={projectId}
+                columns={columns}
+                sort={filters.sort ?? ''}
+                onSort={onSort}
+                selected={selected?.id ?? null}
+                onSelect={onSelect}
+              />
+            )}
+            <ShowMore more={more} />
+          </>
+        )}
+      </Card>
+      {selected && <RequestPreview request={selected} projectId={projectId} onClose={() => select(null)} />}
+    </div>
+  )
+}
+
+function NoRequests({ filters }: { filters: Filters }) {
+  if (filters.request)
+    return (
+      <EmptyState title="No request has this ID">
+        All requests of this project that are still stored were searched. The ID is the X-Request-Id header of the
+        response. It appears here within two seconds.
+      </EmptyState>
+    )
+  if (isFiltered(filters)) return <EmptyState title="No matching requests">Remove a filter to see more.</EmptyState>
+  return (
+    <EmptyState title="No requests yet">
+      Send a request with an API key of this project. It appears here within two seconds.
+    </EmptyState>
+  )
 }

@@ -1,0 +1,141 @@
+/** The summary of one request, on its page and at the side of the list. */
+import { Link } from '@tanstack/react-router'
+import { describeReason } from '../../../cache/reasons.ts'
+import { Badge, Card, CopyButton, UserText } from '../components/elements.tsx'
+import { Table } from '../components/table.tsx'
+import { escapeControlCharacters, formatMs, formatTime } from '../format.ts'
+import type { RequestLogEntry } from '../types.ts'
+import { CacheDecision } from './cache-decision.tsx'
+import { RequestContent } from './request-content.tsx'
+import { DetailItem, RequestCost } from './request-cost.tsx'
+import { OptionalDetail, OtherFields } from './request-other-fields.tsx'
+import { explainRequest } from './request-reason.ts'
+import { RequestTiming } from './request-timing.tsx'
+import { ResultBadge } from './result-badge.tsx'
+
+/** All that is known of a request. It adapts to the width of its place: a page, or the side of the list. */
+export function RequestSummary({ request, projectId }: { request: RequestLogEntry; projectId: string }) {
+  return (
+    <div className="space-y-5">
+      <Card className="space-y-4 p-4">
+        <p className="flex flex-wrap items-center gap-2">
+          <ResultBadge result={request.cache_result} />
+          {request.status >= 400 && <Badge look="bad">{request.status}</Badge>}
+          <span className="min-w-0 [overflow-wrap:anywhere]">{explainRequest(request)}</span>
+        </p>
+        <ErrorDetails request={request} />
+        <RequestTiming request={request} />
+      </Card>
+      <Card className="@container p-4">
+        <dl className="grid gap-x-6 gap-y-3 @xs:grid-cols-2 @3xl:grid-cols-3">
+          <RequestFields request={request} />
+          <CacheFields request={request} projectId={projectId} />
+          <RequestCost request={request} projectId={projectId} />
+          <OtherFields request={request} />
+        </dl>
+        <div className="mt-4 flex flex-wrap items-center justify-between gap-2 border-t border-line pt-4">
+          <span className="min-w-0 text-xs text-muted">
+            Request ID <code className="font-mono break-all text-ink">{request.request_id}</code>
+          </span>
+          <CopyButton text={request.request_id} label="Copy ID" />
+        </div>
+      </Card>
+      {request.attempt_list && <Attempts request={request} />}
+      <RequestContent request={request} projectId={projectId} />
+    </div>
+  )
+}
+
+function ErrorDetails({ request }: { request: RequestLogEntry }) {
+  const { error_code, error_message, upstream_status, upstream_message } = request
+  if (error_code === null && upstream_status === null) return null
+  return (
+    <div className="space-y-1.5 rounded-lg bg-danger-soft px-3 py-2 text-danger">
+      {error_code !== null && (
+        <p className="[overflow-wrap:anywhere]">
+          <code className="font-mono text-xs font-semibold">{error_code}</code>{' '}
+          <bdi>{escapeControlCharacters(error_message ?? '')}</bdi>
+        </p>
+      )}
+      {upstream_status !== null && (
+        <p className="[overflow-wrap:anywhere]">
+          The provider responded with status {upstream_status}
+          {upstream_message !== null && (
+            <>
+              : <bdi>{escapeControlCharacters(upstream_message)}</bdi>
+            </>
+          )}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Attempts({ request: { attempt_list } }: { request: RequestLogEntry }) {
+  return (
+    <Card>
+      <Table
+        label="Attempts"
+        rows={attempt_list?.map((attempt, at) => ({ ...attempt, id: `${at}` })) ?? []}
+        keyOf={({ id }) => id}
+        empty={null}
+        columns={[
+          { title: 'Model called', cell: ({ model }) => model },
+          { title: 'Provider', cell: ({ provider, key }) => provider + (key === null ? '' : `, key ${key}`) },
+          {
+            title: 'Result',
+            cell: ({ kind, status }) => [status, kind?.replaceAll('_', ' ')].filter(Boolean).join(' '),
+          },
+          { title: 'Time', numeric: true, cell: ({ ms }) => formatMs(ms) },
+        ]}
+      />
+    </Card>
+  )
+}
+
+function RequestFields({ request }: { request: RequestLogEntry }) {
+  const { asked_model, model, streamed } = request
+  const tags = Object.entries(request.tags ?? {}).map(([name, value]) => `${name}=${value}`)
+  return (
+    <>
+      <DetailItem title="Finished">{formatTime(request.recorded_at)}</DetailItem>
+      <DetailItem title="Endpoint">
+        {request.endpoint}
+        {streamed ? ', streamed' : ''}
+      </DetailItem>
+      <DetailItem title="Status">{request.status}</DetailItem>
+      <OptionalDetail title={asked_model === null ? 'Model' : 'Model used'} name={model || 'unknown'} />
+      <OptionalDetail title="Requested model" name={asked_model} />
+      <DetailItem title="Provider">{request.provider ?? 'none'}</DetailItem>
+      <OptionalDetail title="Provider keys used" name={request.provider_keys} />
+      <DetailItem title="Provider calls">{request.attempts ?? 'none'}</DetailItem>
+      <DetailItem title="API key">
+        {request.key_name !== null && <UserText>{request.key_name}</UserText>}
+        <code className="font-mono text-xs text-muted">{request.api_key_redacted_value}</code>
+      </DetailItem>
+      <OptionalDetail title="End user" name={request.end_user} look="" />
+      <OptionalDetail title="Tags" name={tags.join(', ') || null} look="" />
+    </>
+  )
+}
+
+function CacheFields({ request, projectId }: { request: RequestLogEntry; projectId: string }) {
+  const { cache_reason: reason, cache_id } = request
+  if (reason === null && cache_id === null) return null
+  const isHit = request.cache_result === 'HIT' || request.cache_result === 'HIT-SEMANTIC'
+  return (
+    <>
+      {reason !== null && (
+        <DetailItem title="Reason for the cache result">
+          {describeReason(reason)} <code className="font-mono text-xs text-muted">{reason}</code>
+        </DetailItem>
+      )}
+      {cache_id !== null && (
+        <DetailItem title={isHit ? 'Cached response' : 'Nearest cached response'}>
+          <code className="font-mono text-xs break-all">{cache_id}</code>
+        </DetailItem>
+      )}
+      <CacheDecision request={request} projectId={projectId} />
+    </>
+  )
+}

@@ -1,0 +1,120 @@
+/** The request list as a table. A row can be selected with a click or the arrow keys, to preview it; Enter opens it. */
+import { useNavigate } from '@tanstack/react-router'
+import { type KeyboardEvent, useRef } from 'react'
+import { escapeControlCharacters } from '../format.ts'
+import type { RequestLogEntry } from '../types.ts'
+import { REQUEST_COLUMNS, type RequestColumn } from './request-columns.tsx'
+
+interface RequestTableProps {
+  rows: readonly RequestLogEntry[]
+  projectId: string
+  columns: readonly string[]
+  sort: string
+  onSort(sort: string): void
+  selected: string | null
+  onSelect(id: string | null): void
+}
+
+export function RequestTable({ rows, projectId, columns, sort, onSort, selected, onSelect }: RequestTableProps) {
+  const navigate = useNavigate()
+  const body = useRef<HTMLTableSectionElement>(null)
+  const at = rows.findIndex(({ id }) => id === selected)
+  const shown = REQUEST_COLUMNS.filter(
+    ({ name, isEssential }) => name === 'time' || (columns.includes(name) && (selected === null || isEssential)),
+  )
+
+  function move(to: number): void {
+    const row = rows[to]
+    if (!row) return
+    onSelect(row.id)
+    const element = body.current?.rows[to]
+    element?.focus({ preventScroll: true })
+    element?.scrollIntoView({ block: 'nearest' })
+  }
+  function onKeyDown(event: KeyboardEvent): void {
+    const { key, target } = event
+    if (event.altKey || event.ctrlKey || event.metaKey) return
+    if (key === 'ArrowDown') move(Math.min(at + 1, rows.length - 1))
+    else if (key === 'ArrowUp') move(Math.max(at - 1, 0))
+    else if (key === 'Escape' && selected !== null) onSelect(null)
+    else if (key === 'Enter' && selected !== null && !(target instanceof Element && target.closest('a, button')))
+      void navigate({ to: `/${projectId}/requests/${selected}`, search: (filters: object) => filters } as never)
+    else return
+    event.preventDefault()
+  }
+  return (
+    <section
+      className="relative overflow-x-auto"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
+      tabIndex={0}
+      aria-label="Requests"
+      onKeyDown={onKeyDown}
+    >
+      <table className="w-full text-left">
+        <thead className="text-xs text-muted">
+          <tr className="border-b border-line">
+            {shown.map(column => (
+              <Header key={column.name} column={column} sort={sort} onSort={onSort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body} className="divide-y divide-line">
+          {rows.map(row => (
+            <tr
+              key={row.id}
+              tabIndex={-1}
+              aria-current={row.id === selected ? 'true' : undefined}
+              onClick={({ target }) => {
+                const isText = window.getSelection()?.isCollapsed === false
+                if (!isText && !(target as Element).closest('a, button')) onSelect(row.id === selected ? null : row.id)
+              }}
+              className={`cursor-pointer -outline-offset-2 ${row.id === selected ? 'bg-accent-soft' : 'hover:bg-sunken/60'}`}
+            >
+              {shown.map(({ name, cell, numeric }) => (
+                <td
+                  key={name}
+                  className={`px-3 py-2 first:pl-4 last:pr-4 align-middle ${numeric ? 'text-right whitespace-nowrap tabular-nums' : ''}`}
+                >
+                  <Cell content={cell(row, projectId)} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+function Cell({ content }: { content: React.ReactNode }) {
+  return typeof content === 'string' ? <bdi>{escapeControlCharacters(content)}</bdi> : content
+}
+
+type HeaderProps = Pick<RequestTableProps, 'sort' | 'onSort'> & { column: RequestColumn }
+
+function Header({ column: { title, numeric, sort: own }, sort, onSort }: HeaderProps) {
+  const isSorted = own === sort
+  return (
+    <th
+      scope="col"
+      aria-sort={own === undefined ? undefined : isSorted ? 'descending' : 'none'}
+      className={`px-3 py-2 first:pl-4 last:pr-4 font-medium whitespace-nowrap ${numeric ? 'text-right' : ''}`}
+    >
+      {own === undefined ? (
+        title
+      ) : (
+        <button
+          type="button"
+          onClick={() => onSort(own)}
+          className={`-mx-1.5 rounded-md px-1.5 py-1 hover:bg-sunken hover:text-ink ${isSorted ? 'text-ink' : ''}`}
+        >
+          {title}
+          <span aria-hidden="true" className={isSorted ? '' : 'opacity-40'}>
+            {' '}
+            ↓
+          </span>
+        </button>
+      )}
+    </th>
+  )
+}
