@@ -71,9 +71,7 @@ export async function fetchJson<Result>(path: string, query: QueryParameters = {
   const etag = response.headers.get('etag')
   knownResponses.delete(name)
   if (etag !== null) knownResponses.set(name, { etag, value })
-  for (const oldest of knownResponses.keys()) {
-    if (knownResponses.size <= MAX_KNOWN_RESPONSES) break
-    knownResponses.delete(oldest)
-  }
+  const [oldest = ''] = knownResponses.keys()
+  if (knownResponses.size > MAX_KNOWN_RESPONSES) knownResponses.delete(oldest)
   return value
 }

@@ -1,6 +1,7 @@
 /** One button that opens a searchable menu of kinds of filter, and then of their values. */
 import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react'
 import { escapeControlCharacters } from '../format.ts'
+import { FilterIcon } from './filter-icon.tsx'
 import { Popover } from './popover.tsx'
 
 export interface FilterValue {
@@ -204,14 +205,6 @@ function searchKind(kind: FilterKind, text: string, choose: Choose): Option[] {
     options.filter(({ id }) => id.startsWith('text ')),
   ]
   return [...values.slice(0, MAX_OF_KIND), ...own].map(option => ({ ...option, prefix: kind.title }))
-}
-
-function FilterIcon() {
-  return (
-    <svg viewBox="0 0 16 16" className="size-4" fill="none" stroke="currentColor" strokeWidth="1.5" aria-hidden="true">
-      <path d="M2 4h12M4.5 8h7M7 12h2" strokeLinecap="round" />
-    </svg>
-  )
 }
 
 interface FilterChipProps {

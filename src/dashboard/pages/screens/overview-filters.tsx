@@ -1,11 +1,12 @@
 /** The filters of the overview: a custom time range, API key, model, tag, and whether requests with test keys count. */
-import { useState } from 'react'
-import { FilterChip, FilterMenu } from '../components/filter-menu.tsx'
+import { lazy, Suspense, useState } from 'react'
+import { Button } from '../components/elements.tsx'
 import type { Filters } from '../filters.ts'
 import type { TimeRange } from '../time-range.ts'
-import { REQUEST_FILTER_KINDS, useFilterKinds } from './request-filter-kinds.ts'
 import { TestKeysFilter } from './test-keys-filter.tsx'
 import { TimeRangeFields } from './time-range-fields.tsx'
+
+const OverviewFilterMenu = lazy(() => import('./overview-filter-menu.tsx'))
 
 interface OverviewFiltersProps {
   filters: Filters
@@ -16,45 +17,21 @@ interface OverviewFiltersProps {
   testKeysOnly: 'shown' | 'elsewhere' | null
 }
 
-/** The filters of requests that the overview has, too. Here `model` is a whole name. */
-const KINDS = ['key', 'model_name', 'tag'].flatMap(name =>
-  REQUEST_FILTER_KINDS.filter(kind => kind.name === name).map(kind =>
-    name === 'model_name' ? { ...kind, name: 'model' } : kind,
-  ),
-)
-
 export function OverviewFilters({ filters, change, projectId, span, testKeysOnly }: OverviewFiltersProps) {
-  const [openAt, setOpenAt] = useState<string | null>(null)
-  // An open range ends now: its end would change with each refresh.
-  const ends = { start_time: span.from, end_time: span.name === 'own' && filters.until ? span.until : undefined }
-  const { kinds, describe, ...loading } = useFilterKinds(KINDS, { project_id: projectId, ...ends }, openAt !== null)
-  const active = KINDS.filter(({ name }) => filters[name])
+  const [isWanted, setWanted] = useState(false)
+  const isActive = Boolean(filters.key || filters.model || filters.tag)
+  // Most visits need no filters: the first page loads faster without the menu.
+  const button = <Button onClick={() => setWanted(true)}>Filter</Button>
   return (
     <search className="mb-4 flex flex-wrap items-center gap-2">
-      <FilterMenu
-        kinds={kinds}
-        {...loading}
-        openAt={openAt}
-        onOpenChange={setOpenAt}
-        onChoose={(name, value) => change({ [name]: value })}
-      />
-      <TimeRangeFields filters={filters} change={change} />
-      {active.length > 0 && (
-        <ul aria-label="Active filters" className="contents">
-          {active.map(({ name }) => {
-            const [title, value] = describe(name, filters[name] ?? '')
-            return (
-              <FilterChip
-                key={name}
-                title={title}
-                value={value}
-                onChange={() => setOpenAt(name)}
-                onRemove={() => change({ [name]: '' })}
-              />
-            )
-          })}
-        </ul>
+      {isWanted || isActive ? (
+        <Suspense fallback={button}>
+          <OverviewFilterMenu filters={filters} change={change} projectId={projectId} span={span} isOpened={isWanted} />
+        </Suspense>
+      ) : (
+        button
       )}
+      <TimeRangeFields filters={filters} change={change} />
       {testKeysOnly === 'shown' && (
         <p className="text-muted">Requests with test keys are included because no project key has been used yet.</p>
       )}
