@@ -10,6 +10,7 @@ import { END_USER_OPERATIONS } from './operations/end-users.ts'
 import { LIMIT_OPERATIONS } from './operations/limits.ts'
 import { MATCH_OPERATIONS } from './operations/matches.ts'
 import { MEMBER_OPERATIONS } from './operations/members.ts'
+import { NAME_OPERATIONS } from './operations/names.ts'
 import { OVERVIEW_OPERATIONS } from './operations/overview.ts'
 import { OWN_SESSION_OPERATIONS } from './operations/own-sessions.ts'
 import { PAID_AGAIN_OPERATIONS } from './operations/paid-again.ts'
@@ -35,6 +36,7 @@ export const ADMIN_OPERATIONS = [
   ...LIMIT_OPERATIONS,
   ...MATCH_OPERATIONS,
   ...MEMBER_OPERATIONS,
+  ...NAME_OPERATIONS,
   ...OVERVIEW_OPERATIONS,
   ...OWN_SESSION_OPERATIONS,
   ...PAID_AGAIN_OPERATIONS,

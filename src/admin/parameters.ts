@@ -37,6 +37,10 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'The figure by which projects are ordered, highest first; failed is the share of failed requests, change that of the cost.',
   unread: 'Whether to list only sessions that wrote the provider’s prompt cache without ever reading it.',
   plan: 'The name of a plan.',
+  // Searches for names.
+  kind: 'What to search for. All kinds but project and user require project_id.',
+  search:
+    'A part of the name, ignoring case. End users of older requests are found by the beginning of their name only.',
   // Pages.
   after: 'The id of the item after which the page starts.',
   before: 'The id of the item before which the page ends.',

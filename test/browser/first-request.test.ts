@@ -83,7 +83,8 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('button', { name: 'Cancel' }).click()
 
       await page.getByRole('link', { name: 'Playground' }).click()
-      await page.getByLabel('Model').selectOption('llama-3.1-8b-instant')
+      await page.getByLabel('Model').fill('llama-3.1-8b')
+      await page.getByRole('option', { name: 'llama-3.1-8b-instant' }).click()
       await page.getByText('Goes to sandbox.').waitFor()
       // The proxy's origin differs from the page's.
       await page.getByRole('button', { name: 'Send' }).click()

@@ -103,7 +103,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page
         .getByLabel('Model')
         .nth(1)
-        .selectOption(MODELS[1] ?? '')
+        .fill(MODELS[1] ?? '')
       upstreams.aggregator.script(({ bodyText }) => {
         const { model, messages } = JSON.parse(bodyText)
         if (model === MODELS[1]) return { kind: 'answer', content: 'I cannot know.' }

@@ -10,9 +10,10 @@ import {
   defineRead,
   defineUpdate,
 } from '../define-operations.ts'
-import { computeKeyExpiry, keyNameSchema, lifetimeSchema } from '../field-types.ts'
+import { computeKeyExpiry, keyNameSchema, lifetimeSchema, STRICT_OBJECT } from '../field-types.ts'
 import { defineObject, notFoundInProject } from '../objects.ts'
 import { stringEnum } from '../pagination.ts'
+import { BUDGET_AMOUNT } from './budgets.ts'
 
 /** Creates the schema of a limit; null removes the limit. */
 const limitOf = <Schema extends TSchema>(schema: Schema) => t.Optional(t.Union([schema, t.Null()]))
@@ -62,6 +63,9 @@ export const API_KEY_OPERATIONS = [
       name: keyNameSchema,
       type: t.Optional(stringEnum('project', 'test')),
       expires_in_seconds: t.Optional(lifetimeSchema),
+      budget: t.Optional(
+        t.Object(BUDGET_AMOUNT, { ...STRICT_OBJECT, description: 'A budget of the key. Requires an owner.' }),
+      ),
     },
     calls: [
       'create_api_key',
@@ -70,6 +74,7 @@ export const API_KEY_OPERATIONS = [
         key_type: body.type ?? 'project',
         key_name: body.name,
         expires: computeKeyExpiry(body.expires_in_seconds),
+        budget: body.budget ?? null,
       }),
     ],
   }),

@@ -40,6 +40,13 @@ const budgets = defineCollection(budget, {
   isCheckedBySql: true,
 })
 
+/** The fields of a budget without its scope. */
+export const BUDGET_AMOUNT = {
+  unit: stringEnum('usd', 'tokens'),
+  amount: t.Number({ minimum: 0, exclusiveMaximum: 1_000_000_000 }),
+  per: stringEnum('day', 'week', 'month', 'total'),
+}
+
 /** The unit of OpenAI's `threshold_amount` is a cent. */
 const CENTS_PER_DOLLAR = 100
 const MONTHLY_AMOUNT = {
@@ -121,9 +128,7 @@ export const BUDGET_OPERATIONS = [
   defineFullList(budgets, 'List a project’s budgets and their remaining amounts'),
   defineCreate(budgets, 'Create a budget, or update the budget of this scope', {
     body: {
-      unit: stringEnum('usd', 'tokens'),
-      amount: t.Number({ minimum: 0, exclusiveMaximum: 1_000_000_000 }),
-      per: stringEnum('day', 'week', 'month', 'total'),
+      ...BUDGET_AMOUNT,
       api_key_id: t.Optional(t.String()),
       model: t.Optional(t.String()),
       tag: t.Optional(

@@ -180,6 +180,11 @@ function routesOf({
     { method: 'DELETE', path: `${own}/webhooks/${webhook}`, need: 'owner' },
     { method: 'GET', path: `${own}/budgets`, need: 'viewer' },
     { method: 'GET', path: `${own}/budgets/${budget}`, need: 'viewer' },
+    ...['api_key', 'end_user', 'model', 'tag'].map(kind => ({
+      method: 'GET',
+      path: `/v1/organization/names?kind=${kind}&project_id=${project}`,
+      need: 'viewer' as const,
+    })),
     ...spendRoutes(own, 'viewer', 'owner', alert),
     ...spendRoutes('/v1/organization', 'administrator', 'administrator', alert),
     { method: 'POST', path: `${own}/budgets`, need: 'owner', body: { unit: 'usd', amount: 1, per: 'day' } },
@@ -259,6 +264,8 @@ const LISTS = [
   ),
   `/v1/usage?start_time=${now - 7200}&end_time=${now + 60}`,
   `/v1/usage/projects?start_time=${now - 7200}&end_time=${now + 60}`,
+  '/v1/organization/names?kind=project',
+  '/v1/organization/names?kind=user',
   `/v1/usage/costs?grouping=model&start_time=${now - 7200}&end_time=${now + 60}`,
   `/v1/usage/costs/export?grouping=api_key&start_time=${now - 7200}&end_time=${now + 60}`,
 ]

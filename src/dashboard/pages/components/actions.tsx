@@ -22,6 +22,8 @@ export interface Action<Subject> {
   method?: 'DELETE'
   /** A path below the subject's own URL. */
   path?: string
+  /** Replaces the subject's own URL. */
+  url?: string
   /** The confirmation dialog. Its title defaults to the title of the action. */
   confirmation?(subject: Subject): Omit<DialogContent, 'title'> & { title?: string }
   /** Describes the dialog for a secret in the response. Returns null when the response has none. */
@@ -58,7 +60,7 @@ export function useActions<Subject>(
   const [pending, setPending] = useState<PendingAction<Subject> | null>(null)
   const sending = useMutation({
     mutationFn: ({ action, subject, body }: PendingAction<Subject> & { body: unknown }) => {
-      const path = `${urlOf(subject)}${action.path ?? ''}`
+      const path = `${action.url ?? urlOf(subject)}${action.path ?? ''}`
       return action.method ? sendRequest(action.method, path) : sendRequest('POST', path, body)
     },
     onSuccess: async (response, { action, subject }) => {

@@ -59,16 +59,18 @@ export function SelectField({ label, hint, className, ...select }: SelectFieldPr
 }
 
 interface LabeledFieldProps extends Omit<FieldProps, 'onChange'> {
+  /** Hides the label, except from screen readers. */
+  isLabelHidden?: boolean | undefined
   children(attributes: { id: string; 'aria-describedby': string | undefined }): ReactNode
 }
 
 /** `children` receives the attributes that connect the input to its label and hint. */
-export function LabeledField({ label, hint, className, children }: LabeledFieldProps) {
+export function LabeledField({ label, isLabelHidden = false, hint, className, children }: LabeledFieldProps) {
   const id = useId()
   const hintId = hint ? `${id}-hint` : undefined
   return (
     <div className={className}>
-      <label htmlFor={id} className="mb-1 block font-medium">
+      <label htmlFor={id} className={isLabelHidden ? 'sr-only' : 'mb-1 block font-medium'}>
         {label}
       </label>
       {children({ id, 'aria-describedby': hintId })}

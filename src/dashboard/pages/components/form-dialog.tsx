@@ -3,16 +3,20 @@ import { type ComponentProps, type FormEvent, type ReactNode, useState } from 'r
 import { Dialog } from './dialog.tsx'
 import { Button, ErrorMessage } from './elements.tsx'
 import { SelectField, TextField } from './fields.tsx'
+import { Picker } from './picker.tsx'
 import type { SelectOption } from './select.tsx'
+import type { PickerSource } from './use-picker.ts'
 
 /** The text of each field, by field name. */
 export type FormValues = Record<string, string>
 
-/** A field of a form: a text field, which is required by default, or a selection. */
+/** A field of a form: a text field or a picker, which are required by default, or a selection. */
 export interface FormField extends Omit<ComponentProps<typeof TextField>, 'value' | 'onChange'> {
   /** The name of the field in the API. */
   name: string
   choices?: readonly SelectOption[]
+  /** What the field searches. If several values can be chosen, its text has one in each line. */
+  picker?: PickerSource
   /** The initial value. Defaults to the first choice, or to empty text. */
   initial?: string | undefined
   /** Converts the text to the value that is sent. Undefined omits the field. */
@@ -80,10 +84,21 @@ function initialOf({ initial, choices: [firstChoice = ''] = [] }: FormField): st
 }
 
 function FormField({ field, ...state }: { field: FormField; value: string; onChange(value: string): void }) {
-  const { name, choices, initial, read, isShown, control, ...input } = field
+  const { name, choices, picker, initial, read, isShown, control, ...input } = field
   if (control) return control(state)
   if (choices) return <SelectField label={input.label} hint={input.hint} choices={choices} {...state} />
+  if (picker) {
+    const { label, hint, placeholder, required = true } = input
+    const values = readLines(state.value)
+    const onChange = (chosen: readonly string[]) => state.onChange(chosen.join('\n'))
+    return <Picker {...{ label, hint, placeholder, required, values, onChange }} {...picker} />
+  }
   return <TextField required autoComplete="off" {...input} {...state} />
+}
+
+/** Returns the values of a field from which several can be chosen. */
+export function readLines(text: string): string[] {
+  return text === '' ? [] : text.split('\n')
 }
 
 /** The content of a dialog. Without fields, it asks to confirm a destructive action. */

@@ -6,8 +6,9 @@ import { useSession } from '../session.ts'
 import type { ApiKey } from '../types.ts'
 import { CodeSample } from './code-sample.tsx'
 import { ErrorMessage, Loading } from './elements.tsx'
-import { SelectField } from './fields.tsx'
 import { ModelRoute } from './model-routes.tsx'
+import { Picker } from './picker.tsx'
+import { searchList } from './picker-sources.ts'
 
 interface RequestSnippetsProps {
   projectId: string
@@ -28,7 +29,15 @@ export function RequestSnippets({ projectId, keyType, apiKey }: RequestSnippetsP
   return (
     <div className="space-y-3">
       <div>
-        <SelectField label="Model" value={route.id} choices={usable.map(({ id }) => id)} onChange={setChosen} />
+        <Picker
+          label="Model"
+          {...searchList(
+            'model',
+            usable.map(({ id, provider }) => ({ value: id, name: id, detail: provider })),
+          )}
+          values={[route.id]}
+          onChange={([id = route.id]) => setChosen(id)}
+        />
         <ModelRoute route={route} />
       </div>
       <CodeSample use={{ baseUrl: session.data.base_url, body, apiKey }} />

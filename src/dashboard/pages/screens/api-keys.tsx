@@ -7,9 +7,10 @@ import type { ResourceColumn } from '../components/resource-columns.tsx'
 import { SegmentedControl } from '../components/segmented-control.tsx'
 import { useFilters } from '../filters.ts'
 import { formatAgo, formatCount, formatDate, formatTime } from '../format.ts'
-import { useProject, useProjectPath } from '../session.ts'
+import { hasRole, PROJECTS_PATH, useProject, useProjectPath } from '../session.ts'
 import type { ApiKey } from '../types.ts'
-import { createKeyAction, listKeyActions } from './key-actions.tsx'
+import { type Budget, describeBudget, useBudgets } from './budgets.tsx'
+import { createKeyAction, findBudgetsOfKey, listKeyActions } from './key-actions.tsx'
 
 const KEY_TYPES = [
   ['project', 'Project key'],
@@ -25,6 +26,8 @@ export default function ApiKeys() {
   const project = useProject()
   const [filters, change] = useFilters()
   const all = filters.all === 'true'
+  const budgets = useBudgets(project?.id) ?? []
+  const path = useProjectPath('api_keys')
   return (
     <Resource<ApiKey>
       page={{
@@ -36,7 +39,8 @@ export default function ApiKeys() {
           </>
         ),
       }}
-      path={useProjectPath('api_keys')}
+      path={path}
+      refreshes={[`${path}`, `${PROJECTS_PATH}/${project?.id}/budgets`]}
       query={{ include_inactive: all, limit: 50 }}
       title={all ? 'All keys' : 'Active keys'}
       label="API keys"
@@ -46,9 +50,9 @@ export default function ApiKeys() {
         help: 'A test key uses the built-in sandbox at no cost. A project key uses the project’s providers.',
       }}
       nameOf={key => key.name}
-      columns={COLUMNS}
-      create={project?.status === 'active' && createKeyAction(project.id)}
-      actions={listKeyActions(project?.id ?? '')}
+      columns={listColumns(budgets)}
+      create={project?.status === 'active' && createKeyAction(project.id, hasRole(project, 'owner'))}
+      actions={listKeyActions(project?.id ?? '', budgets)}
     >
       {project && <CodeExamples key={project.id} projectId={project.id} />}
     </Resource>
@@ -104,42 +108,58 @@ function describeLimits({
   return parts.flat().join(', ')
 }
 
-const COLUMNS: ResourceColumn<ApiKey>[] = [
-  {
-    title: 'Name',
-    look: 'strong',
-    cell: key => (
-      <span title={`Created ${formatTime(key.created_at)}`}>
-        <UserText className="!min-w-24">{key.name}</UserText>
-      </span>
-    ),
-  },
-  { title: 'Key', look: 'code', cell: key => key.redacted_value },
-  {
-    title: 'Limits',
-    cell: key => (
-      <>
-        {describeLimits(key) || <span className="text-muted">Plan limits</span>}
-        <Warnings warnings={key.warnings} />
-      </>
-    ),
-  },
-  { title: 'Type', cell: key => <Badge>{key.type === 'test' ? 'Test' : 'Project'}</Badge> },
-  {
-    title: 'Status',
-    cell: ({ state }) => {
-      const [look, label] = STATES[state]
-      return <Badge look={look}>{label}</Badge>
+function listColumns(budgets: readonly Budget[]): ResourceColumn<ApiKey>[] {
+  return [
+    {
+      title: 'Name',
+      look: 'strong',
+      cell: key => (
+        <span title={`Created ${formatTime(key.created_at)}`}>
+          <UserText className="!min-w-24">{key.name}</UserText>
+        </span>
+      ),
     },
-  },
-  {
-    title: 'Last used',
-    look: 'line',
-    cell: key => (
-      <span title={key.last_used_at === null ? undefined : formatTime(key.last_used_at)}>
-        {formatAgo(key.last_used_at)}
-      </span>
-    ),
-  },
-  { title: 'Expires', look: 'line', cell: key => formatDate(key.expires_at) },
-]
+    {
+      title: 'Key',
+      cell: key => (
+        <>
+          <code className="block font-mono text-xs whitespace-nowrap">{key.redacted_value}</code>
+          <span className="text-xs text-muted">{key.type === 'test' ? 'Test key' : 'Project key'}</span>
+        </>
+      ),
+    },
+    {
+      title: 'Limits',
+      cell: key => (
+        <>
+          <span className="block min-w-36">
+            {describeLimits(key) || <span className="text-muted">Plan limits</span>}
+          </span>
+          {findBudgetsOfKey(budgets, key).map(budget => (
+            <span key={budget.id} className="block text-xs text-muted">
+              {describeBudget(budget)}
+            </span>
+          ))}
+          <Warnings warnings={key.warnings} />
+        </>
+      ),
+    },
+    {
+      title: 'Status',
+      cell: ({ state }) => {
+        const [look, label] = STATES[state]
+        return <Badge look={look}>{label}</Badge>
+      },
+    },
+    {
+      title: 'Last used',
+      look: 'line',
+      cell: key => (
+        <span title={key.last_used_at === null ? undefined : formatTime(key.last_used_at)}>
+          {formatAgo(key.last_used_at)}
+        </span>
+      ),
+    },
+    { title: 'Expires', look: 'line', cell: key => formatDate(key.expires_at) },
+  ]
+}

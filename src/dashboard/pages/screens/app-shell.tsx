@@ -11,6 +11,8 @@ import {
 } from '@tanstack/react-router'
 import { Activity, useEffect, useState } from 'react'
 import { Button, ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
+import { Picker } from '../components/picker.tsx'
+import { searchNames } from '../components/picker-sources.ts'
 import { Select, type SelectOption } from '../components/select.tsx'
 import { escapeControlCharacters } from '../format.ts'
 import { PAGE_ENTRIES } from '../pages.ts'
@@ -131,23 +133,20 @@ function ProjectSwitch() {
   const navigate = useNavigate()
   const { pathname } = useLocation()
   if (data === undefined || data.length === 0) return null
-  // An archived project is not in the list; it is added while it is shown.
-  const listed = current === null || data.some(project => project.id === current.id) ? data : [...data, current]
-  const projects = listed.map(project => [project.id, project.name] as const)
+  function open(project: string | undefined) {
+    if (project === undefined) return
+    const [page = 'overview', section = ''] = id === undefined ? [] : (pathname.split(`/${id}/`)[1]?.split('/') ?? [])
+    void navigate({ to: `/${project}/${page === 'settings' ? `${page}/${section}` : page}` as never })
+  }
   return (
-    <label className="block">
-      <span className="mb-1 block px-1 text-xs font-medium text-muted">Project</span>
-      <Select
-        className="min-h-9 w-full rounded-lg border border-line bg-surface px-2.5 font-medium"
-        choices={id === undefined ? [['', 'Choose a project'], ...projects] : projects}
-        value={id ?? ''}
-        onChange={value => {
-          const [page = 'overview', section = ''] =
-            id === undefined ? [] : (pathname.split(`/${id}/`)[1]?.split('/') ?? [])
-          void navigate({ to: `/${value}/${page === 'settings' ? `${page}/${section}` : page}` as never })
-        }}
-      />
-    </label>
+    <Picker
+      label="Project"
+      placeholder="Choose a project"
+      {...searchNames('project', null)}
+      values={id === undefined ? [] : [id]}
+      nameOf={value => (value === current?.id ? current.name : data.find(project => project.id === value)?.name)}
+      onChange={([chosen]) => open(chosen)}
+    />
   )
 }
 

@@ -1,21 +1,25 @@
 /** The budgets of a project: amounts, spending, and the actions to set and delete a budget. */
+
+import { useQuery } from '@tanstack/react-query'
 import type { Action } from '../components/actions.tsx'
 import { Badge, Warnings } from '../components/elements.tsx'
+import type { FormField, FormValues } from '../components/form-dialog.tsx'
+import { searchModels, searchNames, searchTimeZones } from '../components/picker-sources.ts'
 import { Resource } from '../components/resource.tsx'
 import { formatCount, formatTime, formatUsd, isolateDirection } from '../format.ts'
-import { useProjectPath } from '../session.ts'
-import type { ViewRow } from '../types.ts'
+import { PROJECTS_PATH, useProject, useProjectPath } from '../session.ts'
+import type { ApiPage, ViewRow } from '../types.ts'
 
 export type Budget = ViewRow<'project_budgets'>
 
-const PERIODS = [
+export const PERIODS = [
   ['month', 'Monthly'],
   ['week', 'Weekly, from Monday'],
   ['day', 'Daily'],
   ['total', 'Total'],
 ] as const
 export const PERIOD_TITLES = new Map<string, string>(PERIODS)
-const UNITS = [
+export const UNITS = [
   ['usd', 'US dollars'],
   ['tokens', 'Tokens'],
 ] as const
@@ -27,6 +31,7 @@ const SCOPES = [
 ] as const
 
 export function Budgets() {
+  const project = useProject()
   return (
     <Resource<Budget>
       path={useProjectPath('budgets')}
@@ -52,10 +57,19 @@ export function Budgets() {
         { title: 'Remaining', numeric: true, cell: budget => formatAmount(budget, budget.remaining) },
         { title: 'Resets', cell: ({ resets_at }) => (resets_at === null ? 'Never' : formatTime(resets_at)) },
       ]}
-      create={SET}
+      create={project !== null && createAddAction(project.id)}
       actions={[DELETE]}
     />
   )
+}
+
+/** Returns the budgets of a project; undefined while they are loading. */
+export function useBudgets(projectId: string | undefined): readonly Budget[] | undefined {
+  const { data } = useQuery<ApiPage<Budget>>({
+    queryKey: [`${PROJECTS_PATH}/${projectId}/budgets`],
+    enabled: projectId !== undefined,
+  })
+  return data?.data
 }
 
 export function describeScope({ api_key_name, api_key_id, tag, model }: Budget): string {
@@ -63,29 +77,58 @@ export function describeScope({ api_key_name, api_key_id, tag, model }: Budget):
   return parts.length === 0 ? 'Whole project' : parts.join(', ')
 }
 
+/** Describes a budget in one line, such as `$2.00 of $10.00 spent, monthly`. */
+export function describeBudget(budget: Budget): string {
+  const [spent, amount] = [formatAmount(budget, budget.spent), formatAmount(budget, budget.amount)]
+  return `${spent} of ${amount}${budget.unit === 'tokens' ? ' tokens' : ''} spent, ${(PERIOD_TITLES.get(budget.per) ?? budget.per).toLowerCase()}`
+}
+
 /** Formats an amount in the unit of the budget. */
 export function formatAmount({ unit }: Budget, amount: number): string {
   return unit === 'usd' ? formatUsd(amount) : formatCount(amount)
 }
 
-const SET: Action<null> = {
-  title: 'Add budget',
-  requiredRole: 'owner',
-  confirmation: () => ({
-    fields: [
-      { name: 'amount', label: 'Amount', inputMode: 'decimal', read: Number },
-      { name: 'unit', label: 'Unit', choices: UNITS },
-      { name: 'per', label: 'Period', choices: PERIODS },
-      { name: 'scope', label: 'Applies to', choices: SCOPES },
-      {
-        name: 'named',
-        label: 'Model, tag or API key ID',
-        hint: 'Such as gpt-4o-mini, team=search or key_12.',
-        isShown: ({ scope }) => scope !== 'project',
-      },
-    ],
-    toBody: ({ scope, named, ...read }) => ({ ...read, ...(named !== undefined && { [String(scope)]: named }) }),
-  }),
+/** Fields of a budget: its amount, unit and period. */
+export const AMOUNT_FIELDS: readonly FormField[] = [
+  { name: 'amount', label: 'Amount', inputMode: 'decimal', read: Number },
+  { name: 'unit', label: 'Unit', choices: UNITS },
+  { name: 'per', label: 'Period', choices: PERIODS },
+]
+
+function createAddAction(projectId: string): Action<null> {
+  const isShown = (name: string) => (values: FormValues) => values.scope === name
+  return {
+    title: 'Add budget',
+    requiredRole: 'owner',
+    confirmation: () => ({
+      fields: [
+        ...AMOUNT_FIELDS,
+        { name: 'scope', label: 'Applies to', choices: SCOPES },
+        { name: 'model', label: 'Model', picker: searchModels(projectId), isShown: isShown('model') },
+        {
+          name: 'tag',
+          label: 'Tag',
+          picker: { ...searchNames('tag', projectId), allowsNew: true },
+          hint: 'A name and a value, such as team=search.',
+          isShown: isShown('tag'),
+        },
+        {
+          name: 'api_key_id',
+          label: 'API key',
+          picker: searchNames('api_key', projectId),
+          isShown: isShown('api_key_id'),
+        },
+        {
+          name: 'time_zone',
+          label: 'Time zone',
+          picker: searchTimeZones(),
+          initial: 'UTC',
+          hint: 'Periods begin at midnight there.',
+        },
+      ],
+      toBody: ({ scope, ...read }) => read,
+    }),
+  }
 }
 
 const DELETE: Action<Budget> = {

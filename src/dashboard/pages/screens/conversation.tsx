@@ -2,8 +2,10 @@
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { CodeSample } from '../components/code-sample.tsx'
 import { Button, Card, ErrorMessage } from '../components/elements.tsx'
-import { SelectField, TextField } from '../components/fields.tsx'
+import { TextField } from '../components/fields.tsx'
 import { ModelRoute } from '../components/model-routes.tsx'
+import { Picker } from '../components/picker.tsx'
+import { searchList } from '../components/picker-sources.ts'
 import { escapeControlCharacters, isolateDirection } from '../format.ts'
 import type { ChatMessage, ToolCall } from '../send-chat.ts'
 import type { ChatThread, ThreadTurn } from '../threads.ts'
@@ -38,7 +40,15 @@ export function Conversation({
   return (
     <Card title={title} action={action} className="flex flex-col">
       <div className="border-b border-line p-4">
-        <SelectField label="Model" value={route.id} choices={usable.map(({ id }) => id)} onChange={onModel} />
+        <Picker
+          label="Model"
+          {...searchList(
+            'model',
+            usable.map(({ id, provider }) => ({ value: id, name: id, detail: provider })),
+          )}
+          values={[route.id]}
+          onChange={([id = route.id]) => onModel(id)}
+        />
         <ModelRoute route={route} />
       </div>
       {turns.length === 0 && (

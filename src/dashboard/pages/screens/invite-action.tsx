@@ -1,15 +1,16 @@
 /** The action that adds a user by e-mail address, and the invitation link with which a new user sets a password. */
 import type { Action } from '../components/actions.tsx'
 import type { SelectOption } from '../components/select.tsx'
+import type { PickerSource } from '../components/use-picker.ts'
 import { isolateDirection } from '../format.ts'
 
-/** `title` labels the button and the dialog. The first role is preselected. */
-export function createInviteAction(title: string, roles: readonly SelectOption[]): Action<null> {
+/** `title` labels the button and the dialog. The first role is preselected. `picker` searches for existing users. */
+export function createInviteAction(title: string, roles: readonly SelectOption[], picker?: PickerSource): Action<null> {
   return {
     title,
     confirmation: () => ({
       fields: [
-        { name: 'email', label: 'E-mail address', inputMode: 'email' },
+        { name: 'email', label: 'E-mail address', inputMode: 'email', ...(picker && { picker }) },
         { name: 'role', label: 'Role', choices: roles },
       ],
     }),

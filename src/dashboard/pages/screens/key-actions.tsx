@@ -1,8 +1,12 @@
 /** The actions on API keys: create, limit, rotate and deactivate. */
 import type { Action } from '../components/actions.tsx'
+import { type FormField, readLines } from '../components/form-dialog.tsx'
+import { searchModels } from '../components/picker-sources.ts'
 import { RequestSnippets } from '../components/request-snippets.tsx'
 import { isolateDirection } from '../format.ts'
+import { PROJECTS_PATH } from '../session.ts'
 import type { ApiKey } from '../types.ts'
+import { AMOUNT_FIELDS, type Budget, describeBudget } from './budgets.tsx'
 
 const DAY = 86_400
 
@@ -15,7 +19,8 @@ function showKey(projectId: string) {
   })
 }
 
-export function createKeyAction(projectId: string): Action<null> {
+/** Only owners of a project can set budgets. */
+export function createKeyAction(projectId: string, canSetBudget: boolean): Action<null> {
   return {
     title: 'Create API key',
     requiredRole: 'member',
@@ -48,10 +53,31 @@ export function createKeyAction(projectId: string): Action<null> {
           ],
           read: text => (text === '' ? undefined : Number(text)),
         },
+        ...(canSetBudget ? listBudgetFields() : []),
       ],
+      toBody: ({ amount, unit, per, ...read }) => ({
+        ...read,
+        ...(typeof amount === 'number' && { budget: { amount, unit, per } }),
+      }),
     }),
     showOnce: showKey(projectId),
   }
+}
+
+/** Fields of an optional budget. */
+function listBudgetFields(): FormField[] {
+  return AMOUNT_FIELDS.map(field =>
+    field.name === 'amount'
+      ? {
+          ...field,
+          label: 'Budget',
+          required: false,
+          placeholder: 'No budget',
+          hint: 'Requests over the budget are rejected.',
+          read: text => (text.trim() === '' ? undefined : Number(text)),
+        }
+      : { ...field, isShown: ({ amount = '' }) => amount.trim() !== '' },
+  )
 }
 
 /** Reports whether the row is an active key, and not a former value of a rotated key. A former value shares the limits of its key. */
@@ -69,53 +95,89 @@ function readList(text: string): string[] | null {
   return text.trim() === '' ? null : text.split(',').map(part => part.trim())
 }
 
-const LIMIT: Action<ApiKey> = {
-  title: 'Edit limits',
-  look: 'plain',
-  requiredRole: 'owner',
-  isAvailable: isCurrent,
-  confirmation: key => ({
-    title: `Limits of “${isolateDirection(key.name)}”`,
-    action: 'Save limits',
-    fields: [
-      {
-        name: 'requests_per_minute',
-        label: 'Requests per minute',
-        inputMode: 'numeric',
-        required: false,
-        hint: 'Leave empty for the plan’s limit.',
-        initial: key.requests_per_minute?.toString(),
-        read: readNumber,
-      },
-      {
-        name: 'tokens_per_minute',
-        label: 'Tokens per minute',
-        inputMode: 'numeric',
-        required: false,
-        hint: 'Leave empty for the plan’s limit. While a request runs, its maximum counts; afterwards, the tokens that it used.',
-        initial: key.tokens_per_minute?.toString(),
-        read: readNumber,
-      },
-      {
-        name: 'allowed_models',
-        label: 'Models',
-        placeholder: 'gpt-4o*, anthropic/*',
-        required: false,
-        hint: 'Patterns, separated by commas. Leave empty for the project’s allowed models.',
-        initial: key.allowed_models?.join(', '),
-        read: readList,
-      },
-      {
-        name: 'allowed_addresses',
-        label: 'Addresses',
-        placeholder: '10.0.0.0/8, 2001:db8::/32',
-        required: false,
-        hint: 'IP networks that requests may come from, separated by commas. Leave empty for any.',
-        initial: key.allowed_addresses?.join(', '),
-        read: readList,
-      },
-    ],
-  }),
+function createLimitAction(projectId: string): Action<ApiKey> {
+  return {
+    title: 'Limits',
+    label: 'Edit limits',
+    look: 'plain',
+    requiredRole: 'owner',
+    isAvailable: isCurrent,
+    confirmation: key => ({
+      title: `Limits of “${isolateDirection(key.name)}”`,
+      action: 'Save limits',
+      fields: [
+        {
+          name: 'requests_per_minute',
+          label: 'Requests per minute',
+          inputMode: 'numeric',
+          required: false,
+          hint: 'Leave empty for the plan’s limit.',
+          initial: key.requests_per_minute?.toString(),
+          read: readNumber,
+        },
+        {
+          name: 'tokens_per_minute',
+          label: 'Tokens per minute',
+          inputMode: 'numeric',
+          required: false,
+          hint: 'Leave empty for the plan’s limit. While a request runs, its maximum counts; afterwards, the tokens that it used.',
+          initial: key.tokens_per_minute?.toString(),
+          read: readNumber,
+        },
+        {
+          name: 'allowed_models',
+          label: 'Models',
+          picker: { ...searchModels(projectId), isMultiple: true },
+          placeholder: 'All models of the project',
+          required: false,
+          hint: 'Names, or patterns such as gpt-4o* and anthropic/*.',
+          initial: key.allowed_models?.join('\n'),
+          read: text => (text === '' ? null : readLines(text)),
+        },
+        {
+          name: 'allowed_addresses',
+          label: 'Addresses',
+          placeholder: '10.0.0.0/8, 2001:db8::/32',
+          required: false,
+          hint: 'IP networks that requests may come from, separated by commas. Leave empty for any.',
+          initial: key.allowed_addresses?.join(', '),
+          read: readList,
+        },
+      ],
+    }),
+  }
+}
+
+/** Sets a budget of the key. A budget of the same unit and period is replaced. */
+function createBudgetAction(projectId: string, budgets: readonly Budget[]): Action<ApiKey> {
+  return {
+    title: 'Budget',
+    label: 'Set budget',
+    look: 'plain',
+    requiredRole: 'owner',
+    url: `${PROJECTS_PATH}/${projectId}/budgets`,
+    isAvailable: isCurrent,
+    confirmation: key => {
+      const own = findBudgetsOfKey(budgets, key)
+      const initials: Record<string, string | undefined> = {
+        amount: own[0]?.amount.toString(),
+        unit: own[0]?.unit,
+        per: own[0]?.per,
+      }
+      return {
+        title: `Budget of “${isolateDirection(key.name)}”`,
+        action: 'Save budget',
+        text: own.length === 0 ? undefined : `Now: ${own.map(describeBudget).join('; ')}.`,
+        fields: AMOUNT_FIELDS.map(field => ({ ...field, initial: initials[field.name] })),
+        toBody: read => ({ ...read, api_key_id: key.id }),
+      }
+    },
+  }
+}
+
+/** Returns the budgets that limit all requests of a key. */
+export function findBudgetsOfKey(budgets: readonly Budget[], key: ApiKey): Budget[] {
+  return budgets.filter(({ api_key_id, model, tag }) => api_key_id === key.id && model === null && tag === null)
 }
 
 function createRotateAction(projectId: string): Action<ApiKey> {
@@ -166,6 +228,11 @@ const DEACTIVATE: Action<ApiKey> = {
   }),
 }
 
-export function listKeyActions(projectId: string): Action<ApiKey>[] {
-  return [LIMIT, createRotateAction(projectId), DEACTIVATE]
+export function listKeyActions(projectId: string, budgets: readonly Budget[]): Action<ApiKey>[] {
+  return [
+    createLimitAction(projectId),
+    createBudgetAction(projectId, budgets),
+    createRotateAction(projectId),
+    DEACTIVATE,
+  ]
 }

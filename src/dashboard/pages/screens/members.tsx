@@ -2,6 +2,7 @@
 import type { Action } from '../components/actions.tsx'
 import { Badge, UserText } from '../components/elements.tsx'
 import { LoginStatus } from '../components/login-status.tsx'
+import { searchNames } from '../components/picker-sources.ts'
 import { Resource } from '../components/resource.tsx'
 import { capitalize, formatDate, isolateDirection } from '../format.ts'
 import { useProjectPath } from '../session.ts'
@@ -43,7 +44,10 @@ export default function Members() {
         },
         { title: 'Added', look: 'line', cell: member => formatDate(member.added_at) },
       ]}
-      create={{ ...createInviteAction('Add member', ROLES), requiredRole: 'owner' }}
+      create={{
+        ...createInviteAction('Add member', ROLES, { ...searchNames('user', null), allowsNew: true }),
+        requiredRole: 'owner',
+      }}
       actions={[REMOVE]}
     />
   )

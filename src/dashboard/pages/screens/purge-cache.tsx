@@ -5,8 +5,9 @@ import { sendRequest } from '../api.ts'
 import { Dialog } from '../components/dialog.tsx'
 import { Button, ErrorMessage } from '../components/elements.tsx'
 import { SelectField, TextField } from '../components/fields.tsx'
+import { Picker } from '../components/picker.tsx'
+import { searchModels, searchNames } from '../components/picker-sources.ts'
 import { formatPlural } from '../format.ts'
-import { useAllKeys } from '../session.ts'
 
 const AGES = [
   ['', 'Any age'],
@@ -22,7 +23,6 @@ export function PurgeCache({ projectId, onDone, onClose }: { projectId: string; 
   const [user, setUser] = useState('')
   const [key, setKey] = useState('')
   const [age, setAge] = useState('')
-  const keys = useAllKeys(projectId) ?? []
   const selector = {
     ...(model.trim() === '' ? {} : { model: model.trim() }),
     ...(namespace.trim() === '' ? {} : { namespace: namespace.trim() }),
@@ -49,21 +49,30 @@ export function PurgeCache({ projectId, onDone, onClose }: { projectId: string; 
   return (
     <Dialog title="Purge cache" onClose={onClose}>
       <div className="space-y-4">
-        <TextField label="Model" placeholder="Any model" value={model} onChange={setModel} />
+        <Picker
+          label="Model"
+          placeholder="Any model"
+          {...searchModels(projectId)}
+          values={valuesOf(model)}
+          onChange={([chosen = '']) => setModel(chosen)}
+        />
         <TextField label="Namespace" placeholder="Any namespace" value={namespace} onChange={setNamespace} />
         <TextField label="Version" placeholder="Any version, or docs@42" value={version} onChange={setVersion} />
-        <TextField
+        <Picker
           label="End user"
           placeholder="Any user"
-          hint="Enter the exact name. Selects responses that were created by this user’s requests; other users may have received them since."
-          value={user}
-          onChange={setUser}
+          hint="Selects responses that were created by this user’s requests; other users may have received them since."
+          {...searchNames('end_user', projectId)}
+          allowsNew
+          values={valuesOf(user)}
+          onChange={([chosen = '']) => setUser(chosen)}
         />
-        <SelectField
+        <Picker
           label="API key"
-          value={key}
-          choices={[['', 'Any key'], ...keys.map(({ id, name }) => [id, name] as const)]}
-          onChange={setKey}
+          placeholder="Any key"
+          {...searchNames('api_key', projectId)}
+          values={valuesOf(key)}
+          onChange={([chosen = '']) => setKey(chosen)}
         />
         <SelectField label="Age" value={age} choices={AGES} onChange={setAge} />
         <p role="status" className="rounded-lg bg-sunken px-3 py-2">
@@ -82,6 +91,9 @@ export function PurgeCache({ projectId, onDone, onClose }: { projectId: string; 
     </Dialog>
   )
 }
+
+/** Returns the value of a picker; '' stands for none. */
+const valuesOf = (value: string) => (value === '' ? [] : [value])
 
 /** Describes the number of cached responses, and of cached embeddings if there are any. */
 function describeCounts({ entries, vectors }: { entries: number; vectors: number }): string {

@@ -1,7 +1,8 @@
 /** The vendors page of administrators: the providers that requests reach directly. */
 import type { Action } from '../components/actions.tsx'
 import { Badge } from '../components/elements.tsx'
-import type { FormField } from '../components/form-dialog.tsx'
+import { type FormField, readLines } from '../components/form-dialog.tsx'
+import { searchList } from '../components/picker-sources.ts'
 import { Resource } from '../components/resource.tsx'
 import { isolateDirection } from '../format.ts'
 import type { ViewRow } from '../types.ts'
@@ -9,6 +10,7 @@ import type { ViewRow } from '../types.ts'
 type Vendor = ViewRow<'organization_vendors'>
 
 const PATH = '/v1/organization/vendors'
+const ENDPOINTS = ['chat', 'completions', 'embeddings', 'responses', 'messages']
 
 export default function Vendors() {
   return (
@@ -58,8 +60,9 @@ function listFields(vendor: Vendor | null): FormField[] {
     {
       name: 'endpoints',
       label: 'Endpoints',
-      initial: vendor?.endpoints.join(', ') ?? 'chat',
-      hint: 'chat, completions, embeddings, responses, messages.',
+      picker: { ...searchList('endpoint', ENDPOINTS), isMultiple: true },
+      initial: vendor?.endpoints.join('\n') ?? 'chat',
+      read: readLines,
     },
     {
       name: 'model_names',
