@@ -3,7 +3,9 @@
 --   psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 -v email=ada@example.org -v name=deploys -f scripts/create-admin-key.sql
 --
 -- Optional:
---   -v expires=2027-01-01, the time at which the key expires (UTC by default)--   -v permissions=read_only, a key for GET requests only
+--   -v expires=2027-01-01, the time at which the key expires (UTC by default)
+--   -v permissions=read_only, a key for GET requests only
+--   -v project=acme, a key that may act in this project only, as an owner
 \ir begin.sql
 
 \if :{?email}
@@ -23,5 +25,9 @@ do $$ begin raise exception 'name is missing: give -v name=deploys'; end $$;
 \else
 \set permissions all
 \endif
+\if :{?project}
+\else
+\set project ''
+\endif
 
-select key from :"schema".issue_admin_key(:'email', :'name', :"schema".parse_expiry(:'expires'), :'permissions');
+select key from :"schema".issue_admin_key(:'email', :'name', :"schema".parse_expiry(:'expires'), :'permissions', nullif(:'project', ''));

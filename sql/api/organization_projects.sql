@@ -10,7 +10,7 @@ select
     case when p.archived_at is null then 'active' else 'archived' end::project_status as status,
     p.plan,
     case
-        when (select is_administrator()) then 'owner'
+        when (select has_administrator_role()) then 'owner'
         else (select m.role from memberships m where m.project_id = p.id and m.user_id = (select current_user_id()))
     end::project_role as your_role
 from projects p;

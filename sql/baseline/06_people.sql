@@ -118,12 +118,16 @@ create table admin_keys (
         check (name ~ '^[^[:cntrl:]]{1,100}$'),
     permissions text not null default 'all'
         check (permissions in ('all', 'read_only')),
+    scope_project_id bigint
+        references projects (id) on delete cascade,
     created_at timestamptz not null default now(),
     expires_at timestamptz,
     last_used_at timestamptz
 );
 
 create index admin_keys_user_id_idx on admin_keys (user_id);
+create index admin_keys_prefix_idx on admin_keys (prefix);
+create index admin_keys_scope_project_id_idx on admin_keys (scope_project_id) where scope_project_id is not null;
 
 comment on table admin_keys is 'Keys of the admin API: each has the rights of its user. Only the hash is stored.';
 comment on column admin_keys.id is 'Shown as admin_key_<id>.';
@@ -132,6 +136,7 @@ comment on column admin_keys.key_hash is 'SHA-256 of the whole key.';
 comment on column admin_keys.prefix is 'The first characters of the key: lgw_admin_ and eight more.';
 comment on column admin_keys.name is 'The purpose of the key.';
 comment on column admin_keys.permissions is 'all: everything that its user may do. read_only: GET requests only.';
+comment on column admin_keys.scope_project_id is 'The only project in which the key may act, as an owner of it; null: all that its user may do.';
 comment on column admin_keys.created_at is 'When the key was issued.';
 comment on column admin_keys.expires_at is 'When the key expires; null: never. Ahead of created_at.';
 comment on column admin_keys.last_used_at is 'Last request with this key, accurate to about a minute.';

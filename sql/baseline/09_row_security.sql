@@ -17,6 +17,11 @@ language sql
 stable
 as 'select false';
 
+create function current_key_project() returns bigint
+language sql
+stable
+as 'select 0::bigint';
+
 -- Rows of a project are visible to users who see the project.
 do $$
 declare
@@ -66,7 +71,7 @@ create policy members_see on users for select using (
     id = (select current_user_id()) or (select is_administrator()) or id in (select m.user_id from memberships m)
 );
 create policy owners_see on admin_keys for select using (
-    user_id = (select current_user_id()) or (select is_administrator())
+    user_id = (select current_user_id()) and (select current_key_project()) is null or (select is_administrator())
 );
 
 -- Tables without a policy: a dashboard query sees no rows of them.

@@ -10,8 +10,10 @@ import { csrfTokenOf, hashToken, readSessionToken } from './session-cookie.ts'
 export interface Caller {
   actor: Actor
   email: string
-  /** `owner` is an administrator. */
+  /** `owner` is an administrator whose admin key, if any, is not limited to one project. */
   role: 'owner' | 'reader'
+  /** The only project in which an admin key may act; null for all. */
+  projectId: number | null
   /** A browser's session token; null for an admin key. */
   sessionToken: string | null
 }
@@ -36,6 +38,7 @@ export async function readCaller(options: CallerOptions, request: Request, addre
     actor: { database: options.database, name: session.email, userId: session.user_id, adminKeyId: null, address },
     email: session.email,
     role: session.role,
+    projectId: null,
     sessionToken: token,
   }
 }
@@ -63,7 +66,8 @@ async function readKeyHolder(
   return {
     actor: { database, name: holder.email, userId: holder.user_id, adminKeyId: holder.admin_key_id, address },
     email: holder.email,
-    role: holder.role,
+    role: holder.project_id === null ? holder.role : 'reader',
+    projectId: holder.project_id,
     sessionToken: null,
   }
 }

@@ -7,6 +7,7 @@ import { BUDGET_OPERATIONS } from './operations/budgets.ts'
 import { CACHE_OPERATIONS } from './operations/cache.ts'
 import { COST_OPERATIONS } from './operations/costs.ts'
 import { END_USER_OPERATIONS } from './operations/end-users.ts'
+import { LEAKED_KEY_OPERATIONS } from './operations/leaked-keys.ts'
 import { LIMIT_OPERATIONS } from './operations/limits.ts'
 import { MATCH_OPERATIONS } from './operations/matches.ts'
 import { MEMBER_OPERATIONS } from './operations/members.ts'
@@ -33,6 +34,7 @@ export const ADMIN_OPERATIONS = [
   ...CACHE_OPERATIONS,
   ...COST_OPERATIONS,
   ...END_USER_OPERATIONS,
+  ...LEAKED_KEY_OPERATIONS,
   ...LIMIT_OPERATIONS,
   ...MATCH_OPERATIONS,
   ...MEMBER_OPERATIONS,

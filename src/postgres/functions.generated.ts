@@ -18,7 +18,7 @@ export const SQL_FUNCTIONS = {
   advisory_locks: { reads: true, takes: {}, gives: { name: 'text', number: 'integer', guards: 'text' } },
   /** Archives a project permanently: its keys are deactivated, and no new one is issued; its records stay. Requires an owner of it. Idempotent. */
   archive_project: { takes: { project: 'text' }, gives: 'void' },
-  /** Records an action of the current actor in the audit log. The settings proxy_caller.actor, user_id, admin_key_id and address identify the actor; without them it is the database user. Raises as reject_read_only_key() does, except for an export. */
+  /** Records an action of the current actor in the audit log. The settings proxy_caller.actor, user_id, admin_key_id and address identify the actor; without them it is the database user. Raises as require_key_permission() does, except for an export. */
   audit: { takes: { action: 'text', of_project: 'bigint', target: 'text', details: 'jsonb=' }, gives: 'void' },
   /** Compares the spent and reserved amounts of budgets with records and reservations. Null: of_project (all, and the organization). */
   audit_budgets: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
@@ -34,8 +34,8 @@ export const SQL_FUNCTIONS = {
   audit_sums: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
   /** Finds overdue maintenance. Null: of_project (all). */
   audit_upkeep: { reads: true, takes: { of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
-  /** The administrator for whom an admin API key (hex SHA-256) acts, and its permissions; no row when the key is unknown or has expired. */
-  authenticate_admin_key: { takes: { hash: 'text' }, gives: { admin_key_id: 'bigint', user_id: 'bigint', email: 'text', role: 'owner|reader', permissions: 'all|read_only' } },
+  /** The administrator for whom an admin API key (hex SHA-256) acts, its permissions, and the only project in which it may act; no row when the key is unknown or has expired. Null: project_id (all). */
+  authenticate_admin_key: { takes: { hash: 'text' }, gives: { admin_key_id: 'bigint', user_id: 'bigint', email: 'text', role: 'owner|reader', permissions: 'all|read_only', project_id: 'bigint?' } },
   /** The user of a session cookie (hex SHA-256); no row when it is unknown, has expired, or was not used for seven days. */
   authenticate_session: { takes: { token_hash: 'text' }, gives: { session_id: 'bigint', user_id: 'bigint', email: 'text', role: 'owner|reader' } },
   /** Raises when the current user lacks the role viewer, member or owner in a project: no_data_found for a user who is no member, else insufficient_privilege. Administrators and operators with psql pass. */
@@ -102,6 +102,8 @@ export const SQL_FUNCTIONS = {
   create_service_account: { takes: { project: 'text', key_name: 'text', expires: 'timestamptz?' }, gives: { id: 'bigint', api_key: 'service_account_key' } },
   /** Adds a user (role owner: administrator, or reader) and returns the id; without a password hash, an invitation sets the password. Requires an administrator. Raises on an invalid or taken e-mail address. */
   create_user: { takes: { email: 'text', user_role: 'text', password_hash: 'text=' }, gives: 'bigint' },
+  /** The only project in which the admin key of the current user may act; 0 (no project) for a key that has been deleted meanwhile. Null: result (all projects of the user, or no admin key). */
+  current_key_project: { reads: true, takes: {}, gives: 'bigint?' },
   /** First day of the current calendar month in UTC, by which quotas are counted. */
   current_month: { reads: true, takes: {}, gives: 'date' },
   /** The current user's role in a project: viewer, member or owner, as administrators and operators with psql are. Null: result (none). */
@@ -182,6 +184,8 @@ export const SQL_FUNCTIONS = {
   find_key: { reads: true, takes: { key_or_prefix: 'text' }, gives: 'bigint' },
   /** Id of a key that is given whole; null when there is none that the current user may see. */
   find_key_id: { reads: true, takes: { key: 'text' }, gives: 'bigint' },
+  /** The key with that hex SHA-256 or, if there is none, the keys whose displayed prefix is that: API keys of projects that the current user may see and, for an administrator, admin keys. Null: project_id, project_name (an admin key for all projects), last_used_at, expires_at (never). */
+  find_leaked_keys: { reads: true, takes: { hash: 'text', key_prefix: 'text' }, gives: { id: 'text', kind: 'text', project_id: 'text?', project_name: 'text?', name: 'text', redacted_value: 'text', state: 'active|expired|deactivated', is_whole_key: 'boolean', created_at: 'bigint', last_used_at: 'bigint?', expires_at: 'bigint?' } },
   /** Those of these keys (hex SHA-256), by their positions counted from 1, whose counter another transaction has locked, and its value: if the value changes, the counter is in use, not stuck. Waits for no lock. */
   find_locked_counters: { takes: { key_hashes: 'text[]' }, gives: { ordinal: 'integer', requests: 'bigint' } },
   /** argon2id hash of a user's password. Null: result (there is no such user, or no password yet). */
@@ -230,6 +234,8 @@ export const SQL_FUNCTIONS = {
   give_feedback: { takes: { project: 'text', request_id: 'text', verdict: 'text' }, gives: 'void' },
   /** All usage in a time by team (the tag team), API key, model, end user or provider key (share_by: team, api_key, model, end_user, provider_key), in no order: the rows add up to all requests. Empty name: without a team, and so on. Null: of_projects (all that may be seen), of_key_type (any). */
   grouped_costs: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', share_by: 'text', of_key_type: 'text?' }, gives: { name: 'text', requests: 'bigint', hits: 'bigint', misses: 'bigint', failed: 'bigint', tokens: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
+  /** Whether the current user is an owner of the whole installation, even if an admin key limits what the user may do now. */
+  has_administrator_role: { reads: true, takes: {}, gives: 'boolean' },
   /** Whether a project has another key that can spend. */
   has_other_keys: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint' }, gives: 'boolean' },
   /** Whether another project has a key that can spend. */
@@ -244,14 +250,14 @@ export const SQL_FUNCTIONS = {
   invite_new_user: { takes: { email: 'text', user_role: 'text', of_projects: 'bigint[]', member_roles: 'text[]' }, gives: { id: 'bigint', invitation: 'text' } },
   /** Creates and returns a token, valid for seven days and one use, with which a user sets a new password. It is not shown again. Requires an administrator. */
   invite_user: { takes: { of_user: 'bigint' }, gives: 'text' },
-  /** Whether the current user is an owner of the whole installation. */
+  /** Whether the current user is an owner of the whole installation, and does not act through an admin key that is limited to one project. */
   is_administrator: { reads: true, takes: {}, gives: 'boolean' },
   /** Whether a proxy is migrating this database, or did so a moment ago: delays are then temporary. */
   is_deploying: { takes: {}, gives: 'boolean' },
   /** Whether a version that is named for the first time is older than the newest: by the numbers between their dots, if both consist of such numbers; else the one that is named later is newer. */
   is_older_version: { reads: true, takes: { version: 'text', newest: 'text' }, gives: 'boolean' },
-  /** Creates and returns an admin API key that acts for an administrator, with permissions all or read_only. It is not shown again. Requires an administrator. */
-  issue_admin_key: { takes: { of_email: 'text', key_name: 'text', expires: 'timestamptz=', with_permissions: 'text=' }, gives: { id: 'bigint', key: 'text' } },
+  /** Creates and returns an admin API key that acts for an administrator, with permissions all or read_only, in all projects or in one, where it has the rights of an owner. It is not shown again. Requires an administrator. Null: project (all). */
+  issue_admin_key: { takes: { of_email: 'text', key_name: 'text', expires: 'timestamptz=', with_permissions: 'text=', project: 'text=' }, gives: { id: 'bigint', key: 'text' } },
   /** Creates and returns a key (type project or test). It is not shown again. Raises on an unknown project or type, and on a name that an active key of the project has. */
   issue_key: { takes: { project: 'text', key_type: 'text', key_name: 'text', expires: 'timestamptz=' }, gives: 'text' },
   /** A key of one session of the current user, by the hex SHA-256 of its cookie: it is valid for an hour, not listed, and ends with the session. Raises as issue_key() does, and no_data_found for a session that has ended. */
@@ -272,7 +278,7 @@ export const SQL_FUNCTIONS = {
   list_end_user_items: { takes: { project: 'text', of_user: 'text', of_kind: 'text', page_size: 'integer', after_time: 'timestamptz=', after_id: 'text=' }, gives: { id: 'text', at: 'timestamptz', key_id: 'bigint?', bytes: 'bigint', question: 'text?', answer: 'text?', sealed_question: 'bytea?', sealed_answer: 'bytea?', record: 'jsonb?' } },
   /** Keys of a project, oldest first, by prefix: type, state (active, expired, deactivated), times in UTC. The name comes last, so that lines are easy to cut. Raises on an unknown project. */
   list_keys: { reads: true, takes: { project: 'text' }, gives: { prefix: 'text', type: 'text', state: 'text', created: 'text', expires: 'text', last_used: 'text', name: 'text' } },
-  /** The current user's sessions, the last used first; current_token_hash is the hex SHA-256 of the request's cookie. Null: current_token_hash (for an admin key). */
+  /** The current user's sessions, the last used first; current_token_hash is the hex SHA-256 of the request's cookie. None for an admin key that is limited to one project. Null: current_token_hash (for an admin key). */
   list_own_sessions: { reads: true, takes: { current_token_hash: 'text?' }, gives: { id: 'text', address: 'text', user_agent: 'text', created_at: 'bigint', last_seen_at: 'bigint', is_this_one: 'boolean' } },
   /** The partitions by time of a table, with the time that each covers and how many rows it had when it was last analyzed. */
   list_partitions: { reads: true, takes: { parent: 'regclass' }, gives: { name: 'text', begins: 'timestamptz', ends: 'timestamptz', estimated_rows: 'bigint' } },
@@ -378,8 +384,6 @@ export const SQL_FUNCTIONS = {
   refund_requests: { takes: { project_ids: 'bigint[]', key_types: 'text[]', months: 'date[]', counts: 'integer[]', batch: 'uuid' }, gives: 'void' },
   /** Returns the id of the space of an embedding model with a number of dimensions. Creates it at first use. */
   register_embedding_space: { takes: { model: 'text', dimensions: 'integer' }, gives: 'integer' },
-  /** Raises insufficient_privilege when the current user acts through a read-only admin key. */
-  reject_read_only_key: { reads: true, takes: {}, gives: 'void' },
   /** The remaining amounts of that many budgets in US dollars, of all projects (the organization's have no name), those with the smallest remaining share first. */
   remaining_budgets: { reads: true, takes: { max_rows: 'integer' }, gives: { project: 'text', budget: 'text', per: 'text', remaining_usd: 'double precision' } },
   /** Removes a budget of a project, or for null of the organization, from the next request on. Raises when there is none of that id. */
@@ -420,6 +424,8 @@ export const SQL_FUNCTIONS = {
   require_future: { reads: true, takes: { expires: 'timestamptz?' }, gives: 'void' },
   /** Raises if the value cannot be the name of a key. */
   require_key_name: { reads: true, takes: { given: 'text' }, gives: 'void' },
+  /** Raises insufficient_privilege when the current user acts through an admin key that is read-only, or limited to another project. Null: of_project (the change concerns no single project). */
+  require_key_permission: { reads: true, takes: { of_project: 'bigint?' }, gives: 'void' },
   /** Raises where a user is the last owner who can log in of a project (null: of any that is not archived), and locks its members, so that this stays so until the transaction ends. Where no owner can log in, one who is invited must be left. */
   require_other_owner: { takes: { of_user: 'bigint', of_project: 'bigint' }, gives: 'void' },
   /** Raises no_data_found, naming all plans, when there is no plan of that name. */
@@ -436,6 +442,8 @@ export const SQL_FUNCTIONS = {
   resolve_local_time: { reads: true, takes: { local: 'timestamp without time zone', zone: 'text' }, gives: 'timestamptz' },
   /** Returns the id of a key; for a former value of a rotated key, the id of the rotated key. Null when there is none. */
   resolve_rotated_key: { reads: true, takes: { value_id: 'bigint' }, gives: 'bigint' },
+  /** Makes a deactivated key valid again, with its value, limits and budgets. Its former values stay deactivated. Raises for a key that has expired, is a former value of another or belongs to an archived project, and where an active key has its name. Requires an owner of its project. */
+  restore_key: { takes: { of_key: 'bigint' }, gives: 'void' },
   /** Keeps the reservation of a batch until the batch ends, under an id derived from the batch's id. */
   retain_batch_reservation: { takes: { reserved_as: 'uuid', of_project: 'bigint', batch_id: 'text' }, gives: 'void' },
   /** Ends all sessions of a person who may no longer log in because of the groups or the domain of the e-mail address at the identity provider. */
@@ -560,6 +568,6 @@ export const SQL_FUNCTIONS = {
   usage_with_tags: { reads: true, takes: { of_projects: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', of_tags: 'jsonb', of_model: 'text?', of_key: 'bigint?', width: 'text', zone: 'text', cut: 'text' }, gives: { bucket_start: 'timestamptz', project_id: 'bigint', tags: 'jsonb', key_id: 'bigint', endpoint: 'text', model: 'text', requests: 'bigint', hits: 'bigint', misses: 'bigint', failed: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
   /** The columns of a vendor that an operator sets, with their types and meanings. */
   vendor_columns: { reads: true, takes: {}, gives: { name: 'text', type: 'text', meaning: 'text' } },
-  /** Projects that the current user may see: all for an administrator, else the user's memberships. Row-level security relies on it. */
+  /** Projects that the current user may see: all for an administrator, else the user's memberships; with an admin key that is limited to one project, only that one. Row-level security relies on it. */
   visible_projects: { reads: true, takes: {}, gives: { visible_projects: 'bigint' } },
 } as const

@@ -6,6 +6,7 @@ export const AUDIT_ACTIONS = [
   {"action":"admin_api_key.updated"},
   {"action":"api_key.created"},
   {"action":"api_key.deleted"},
+  {"action":"api_key.restored"},
   {"action":"api_key.rotated"},
   {"action":"api_key.updated"},
   {"action":"budget.removed"},

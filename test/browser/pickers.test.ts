@@ -126,6 +126,28 @@ describe.skipIf(!chromiumPath)(title, () => {
       await dialog.getByRole('button', { name: 'Cancel' }).click()
     })
 
+    test('a leaked key is found by its text and revoked, and is restored', async () => {
+      const [{ key = '' } = {}] = await proxy.query<{ key: string }>(
+        `select issue_key('acme-support', 'test', 'leaked') as key`,
+      )
+      await page.goto(`${settings}/keys?all=true`)
+      await page.getByRole('button', { name: 'Find a leaked key' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Find a leaked key' })
+      await dialog.getByLabel('Key').fill(`token=${key}`)
+      await dialog.getByRole('button', { name: 'Find key' }).click()
+      await dialog.getByText('API key of acme-support').waitFor()
+      await dialog.getByRole('button', { name: 'Revoke leaked' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click()
+      await dialog.getByText('Deactivated').waitFor()
+      expect(page.url()).not.toContain(key)
+      await dialog.getByRole('button', { name: 'Close' }).last().click()
+      await row('leaked')
+        .getByRole('button', { name: /^Restore/ })
+        .click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Restore key' }).click()
+      await row('leaked').getByText('Active', { exact: true }).waitFor()
+    })
+
     test('fit a phone, and can be used by touch', async () => {
       const context = await browser.newContext({ viewport: { width: 320, height: 640 }, hasTouch: true })
       const phone = await context.newPage()

@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
     -- This is the one change that is not audited.
-    select reject_read_only_key();
+    select require_key_permission(find_project(project));
     with raised as (
         insert into events (project_id, kind, payload)
         values (find_webhook(project, send_test_event.webhook_id, 'member'), 'webhook.test', '{}')

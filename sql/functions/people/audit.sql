@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
     -- Every change is audited, so this guards every change. An export only reads.
-    select reject_read_only_key() where action <> 'end_user.exported';
+    select require_key_permission(of_project) where action <> 'end_user.exported';
     insert into audit_log (actor, actor_kind, user_id, admin_key_id, admin_key_name, address, project_id, action, target, target_name, details)
     select
         coalesce(nullif(current_setting('proxy_caller.actor', true), ''), session_user),
@@ -24,4 +24,4 @@ as $$
         jsonb_strip_nulls(details);
 $$;
 
-comment on function audit(text, bigint, text, jsonb) is 'Records an action of the current actor in the audit log. The settings proxy_caller.actor, user_id, admin_key_id and address identify the actor; without them it is the database user. Raises as reject_read_only_key() does, except for an export.';
+comment on function audit(text, bigint, text, jsonb) is 'Records an action of the current actor in the audit log. The settings proxy_caller.actor, user_id, admin_key_id and address identify the actor; without them it is the database user. Raises as require_key_permission() does, except for an export.';

@@ -3,7 +3,8 @@ create or replace function authenticate_admin_key(hash text) returns table (
     user_id bigint,
     email text,
     role user_role,
-    permissions admin_key_permissions
+    permissions admin_key_permissions,
+    project_id bigint
 )
 language plpgsql
 volatile
@@ -16,7 +17,7 @@ begin
     where k.key_hash = decode(hash, 'hex')
         and (k.last_used_at is null or k.last_used_at < now() - interval '1 minute');
     return query
-    select k.id, u.id, u.email, u.role::user_role, k.permissions::admin_key_permissions
+    select k.id, u.id, u.email, u.role::user_role, k.permissions::admin_key_permissions, k.scope_project_id
     from admin_keys k
     join users u on u.id = k.user_id
     where k.key_hash = decode(hash, 'hex')
@@ -24,4 +25,4 @@ begin
 end;
 $$;
 
-comment on function authenticate_admin_key(text) is 'The administrator for whom an admin API key (hex SHA-256) acts, and its permissions; no row when the key is unknown or has expired.';
+comment on function authenticate_admin_key(text) is 'The administrator for whom an admin API key (hex SHA-256) acts, its permissions, and the only project in which it may act; no row when the key is unknown or has expired. Null: project_id (all).';

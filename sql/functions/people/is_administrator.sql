@@ -5,7 +5,7 @@ stable
 security definer
 set search_path = model_proxy, pg_temp
 as $$
-    select exists (select 1 from users u where u.id = current_user_id() and u.role = 'owner');
+    select has_administrator_role() and current_key_project() is null;
 $$;
 
-comment on function is_administrator() is 'Whether the current user is an owner of the whole installation.';
+comment on function is_administrator() is 'Whether the current user is an owner of the whole installation, and does not act through an admin key that is limited to one project.';

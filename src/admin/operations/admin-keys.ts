@@ -30,12 +30,13 @@ export const ADMIN_KEY_OPERATIONS = [
     method: 'POST',
     path: keys.basePath,
     tag: 'Admin keys',
-    summary: 'Create an admin key with the rights of its creator, or for GET requests only',
+    summary: 'Create an admin key with the rights of its creator, for GET requests only, or for one project',
     response: issuedAdminKey,
     body: {
       name: keyNameSchema,
       expires_in_seconds: t.Optional(lifetimeSchema),
       permissions: t.Optional(stringEnum('all', 'read_only')),
+      project_id: t.Optional(t.String({ description: 'The only project in which the key may act, as an owner.' })),
     },
     async serve(asked) {
       const { actor, email } = asked.caller
@@ -44,6 +45,7 @@ export const ADMIN_KEY_OPERATIONS = [
         key_name: asked.body.name,
         expires: computeKeyExpiry(asked.body.expires_in_seconds),
         with_permissions: asked.body.permissions,
+        project: (asked.ids as { project_id?: number }).project_id ?? null,
       }
       const [issued] = await callAsActor(actor, 'issue_admin_key', asks)
       return { ...(await findObject(keys, asked, issued?.id ?? 0)), value: issued?.key }

@@ -105,6 +105,10 @@ export const API_KEY_OPERATIONS = [
     body: { grace_seconds: t.Optional(t.Integer({ minimum: 0, maximum: MAX_GRACE_SECONDS })) },
     calls: ['rotate_key', ({ ids, body }) => ({ of_key: ids.key_id, grace: `PT${body.grace_seconds ?? 0}S` })],
   }),
+  defineUpdate(keys, 'Restore a deactivated API key that has not expired', {
+    path: '/restore',
+    calls: ['restore_key', ({ ids }) => ({ of_key: ids.key_id })],
+  }),
   defineDelete(keys, 'Deactivate an API key', ['deactivate_key_with_id', ({ ids }) => ({ key_id: ids.key_id })]),
 
   defineList(accounts, 'List a project’s service accounts', { filter: () => ({ _of_session: false }) }),

@@ -2,6 +2,7 @@
 
 export type * from '../../admin/responses/cache.ts'
 export type * from '../../admin/responses/end-users.ts'
+export type * from '../../admin/responses/leaked-keys.ts'
 export type * from '../../admin/responses/names.ts'
 export type * from '../../admin/responses/projects.ts'
 export type * from '../../admin/responses/usage.ts'

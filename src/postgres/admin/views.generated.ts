@@ -55,6 +55,7 @@ export const SQL_VIEWS = {
       expires_at: nullable(t.Integer({ description: 'Null: never. Unix seconds.' })),
       last_used_at: nullable(t.Integer({ description: 'Null: never. Unix seconds.' })),
       owner: t.Object({ type: t.String(), object: t.String(), id: t.String(), name: t.String(), created_at: t.Integer({ description: 'Unix seconds.' }), role: stringUnion('owner', 'reader') }, { description: 'The user whose rights the key has.' }),
+      project_id: nullable(t.String({ description: 'The only project in which the key may act. Null: all.' })),
     },
   },
   cached_responses: {

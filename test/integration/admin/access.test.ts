@@ -150,6 +150,7 @@ function routesOf({
     { method: 'DELETE', path: `${own}/model_permissions`, need: 'member' },
     { method: 'DELETE', path: `${own}/service_accounts/${account}`, need: 'member' },
     { method: 'DELETE', path: `${own}/api_keys/${key}`, need: 'member' },
+    { method: 'POST', path: `${own}/api_keys/${key}/restore`, need: 'owner' },
     { method: 'POST', path: '/v1/cache/invalidate', need: 'member', body: { project_id: project, selector: {} } },
     {
       method: 'POST',
@@ -244,6 +245,7 @@ const OF_ONESELF = [
   'POST /dashboard/api/logout',
   'POST /dashboard/api/logout-everywhere',
   'POST /dashboard/api/password',
+  'POST /v1/organization/leaked_keys',
   'GET /v1/organization/plans',
   'GET /v1/organization/plans/free',
 ]
@@ -483,6 +485,48 @@ describeOnce('access rights', backend => {
         await send(proxy, 'GET', path, { headers: readOnly }),
       ]
       expect([path, seen.status]).toEqual([path, expected.status])
+    }
+  }, 120_000)
+
+  test('a one-project admin key does what an owner of the project does, and nothing else', async () => {
+    const [inside, outside] = await Promise.all(
+      ['acme', 'elsewhere'].map(async project => ({
+        authorization: `Bearer ${await issueAdminKey(proxy, 'root@example.org', 'all', project)}`,
+      })),
+    )
+    const routes = routesOf(world)
+    const before = await snapshot()
+    for (const { method, path, body, need } of routes) {
+      const sent = { body: body ?? (method === 'POST' ? {} : undefined) }
+      const name = `${method} ${path}`
+      const elsewhere = await send(proxy, method, path, { ...sent, headers: outside ?? {} })
+      expect([name, [403, 404].includes(elsewhere.status)]).toEqual([name, true])
+      expect(elsewhere.text).not.toContain('acme')
+      // A playground key requires a session.
+      if (need !== 'administrator' && !path.includes('playground-key'))
+        expect([name, elsewhere.status]).toEqual([name, 404])
+      if (need === 'administrator') {
+        const { status } = await send(proxy, method, path, { ...sent, headers: inside ?? {} })
+        // Callers who can see the project get a 400 for rate limits: the limits belong to plans.
+        const expected = path.includes('/rate_limits/') ? [400] : [403, 404]
+        expect([name, expected.includes(status)]).toEqual([name, true])
+      }
+    }
+    for (const path of LISTS) {
+      const seen = await send(proxy, 'GET', path, { headers: outside ?? {} })
+      expect([path, seen.status]).toEqual([path, 200])
+      for (const hidden of ['acme', `"${world.project}"`, 'viewer@example.org'])
+        expect(`${path} ${seen.text}`).not.toContain(hidden)
+    }
+    await proxy.query('update admin_keys set last_used_at = null')
+    expect(await snapshot()).toBe(before)
+    for (const { method, path, body, need } of routes) {
+      // Adding a user who has no account yet concerns more than the project.
+      if (need === 'administrator' || /new-here/.test(JSON.stringify(body ?? '')) || path.includes('playground-key'))
+        continue
+      const { status } = await send(proxy, method, path, { body, headers: inside ?? {} })
+      const name = `${method} ${path}`
+      expect([name, [200, 404].includes(status)]).toEqual([name, true])
     }
   }, 120_000)
 

@@ -17,9 +17,10 @@ export async function issueAdminKey(
   proxy: TestProxy,
   email: string,
   permissions: 'all' | 'read_only' = 'all',
+  project: string | null = null,
 ): Promise<string> {
   const [row] = await proxy.query<{ key: string }>(
-    `select key from issue_admin_key('${email}', 'tests', null, '${permissions}')`,
+    `select key from issue_admin_key('${email}', 'tests', null, '${permissions}', ${project === null ? 'null' : `'${project}'`})`,
   )
   return row?.key ?? ''
 }

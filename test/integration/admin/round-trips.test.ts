@@ -43,7 +43,7 @@ const RESOURCES: Resource[] = [
   {
     path: `${P}/api_keys`,
     item: '/{key_id}',
-    made: { name: 'ci', type: 'test', expires_in_seconds: 1_000 },
+    made: { name: 'ci', type: 'test', expires_in_seconds: 1_000, budget: { unit: 'usd', amount: 2, per: 'day' } },
     changed: {
       name: 'deploy',
       expires_in_seconds: null,
@@ -52,7 +52,7 @@ const RESOURCES: Resource[] = [
       allowed_models: ['openai/gpt-4o-mini'],
       allowed_addresses: ['10.0.0.0/8'],
     },
-    unread: ['expires_in_seconds'],
+    unread: ['expires_in_seconds', 'budget'],
     gone: { state: 'deactivated' },
   },
   {
@@ -120,13 +120,14 @@ const RESOURCES: Resource[] = [
   {
     path: '/v1/organization/admin_api_keys',
     item: '/{key_id}',
-    made: { name: 'deploys', expires_in_seconds: 1_000, permissions: 'read_only' },
+    made: { name: 'deploys', expires_in_seconds: 1_000, permissions: 'read_only', project_id: 'PROJECT' },
     changed: { name: 'releases' },
     unread: ['expires_in_seconds'],
   },
 ]
 /** Resources that are created or changed in another way, each with its own test, and operations that store nothing. */
 const OTHERS = [
+  '/v1/organization/leaked_keys',
   '/v1/organization/projects',
   '/v1/organization/vendors',
   '/v1/organization/vendors/{vendor}',
@@ -184,6 +185,7 @@ describeOnce('round trips through the admin API', backend => {
   test.each(RESOURCES)('$path', async ({ path, item, made, changed = {}, unread = [], by, gone }) => {
     const at = path.replace('{project_id}', project)
     const described = path.replace('/openai', '/{provider}')
+    if (made.project_id === 'PROJECT') made.project_id = project
     if ('api_key_id' in made) made.api_key_id = (await call('POST', `${at}/../api_keys`, { name: 'spender' })).json.id
     if ('projects' in made) made.projects = [{ id: project, role: 'member' }]
     // Every field of the description is set. A member is identified by `email` or `user_id`, of which one is enough.

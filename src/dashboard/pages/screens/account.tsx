@@ -2,6 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { sendRequest } from '../api.ts'
 import { Button, Card, PageHeader } from '../components/elements.tsx'
+import { FindKeyButton } from '../components/find-key.tsx'
 import { Form, NEW_PASSWORD_FIELD, PASSWORD_FIELD } from '../components/form-dialog.tsx'
 import { escapeControlCharacters } from '../format.ts'
 import { isAdministrator, useSession } from '../session.ts'
@@ -12,7 +13,9 @@ export default function Account() {
   const session = useSession()
   return (
     <>
-      <PageHeader title="Account">{escapeControlCharacters(session.data?.user.email ?? '')}</PageHeader>
+      <PageHeader title="Account" action={isAdministrator(session.data) && <FindKeyButton />}>
+        {escapeControlCharacters(session.data?.user.email ?? '')}
+      </PageHeader>
       <div className="space-y-5">
         <Password />
         <Sessions />

@@ -1,7 +1,9 @@
 /** The admin API keys of the installation. Scripts use them to call the API that these pages call. */
 import type { Action } from '../components/actions.tsx'
+import { searchNames } from '../components/picker-sources.ts'
 import { Resource } from '../components/resource.tsx'
 import { formatAgo, formatDate, isolateDirection } from '../format.ts'
+import { useProjects } from '../session.ts'
 import type { ViewRow } from '../types.ts'
 
 type AdminKey = ViewRow<'admin_api_keys'>
@@ -9,6 +11,7 @@ type AdminKey = ViewRow<'admin_api_keys'>
 const PERMISSIONS: Record<AdminKey['permissions'], string> = { all: 'All', read_only: 'Read-only' }
 
 export function AdminKeys() {
+  const { data: projects = [] } = useProjects()
   return (
     <Resource<AdminKey>
       path="/v1/organization/admin_api_keys"
@@ -22,6 +25,11 @@ export function AdminKeys() {
         { title: 'Name', look: 'strong', cell: key => key.name },
         { title: 'Key', look: 'code', cell: key => key.redacted_value },
         { title: 'Permissions', cell: key => PERMISSIONS[key.permissions] },
+        {
+          title: 'Project',
+          cell: ({ project_id: id }) =>
+            id === null ? 'All' : (projects.find(project => project.id === id)?.name ?? id),
+        },
         { title: 'Owner', cell: key => key.owner.name },
         { title: 'Last used', look: 'line', cell: key => formatAgo(key.last_used_at) },
         { title: 'Expires', look: 'line', cell: key => formatDate(key.expires_at) },
@@ -46,8 +54,20 @@ const CREATE: Action<null> = {
           ['read_only', 'Read-only – sees what you see, changes nothing'],
         ],
       },
+      {
+        name: 'project_id',
+        label: 'Project',
+        picker: searchNames('project', null),
+        required: false,
+        placeholder: 'All projects',
+        hint: 'With a project, the key may do only what an owner of the project may do.',
+      },
     ],
-    toBody: read => ({ ...read, expires_in_seconds: 90 * 86_400 }),
+    toBody: ({ project_id, ...read }) => ({
+      ...read,
+      ...(project_id !== '' && { project_id }),
+      expires_in_seconds: 90 * 86_400,
+    }),
   }),
   showOnce: ({ value }: { value: string }) => ({ title: 'Your new admin key', value }),
 }

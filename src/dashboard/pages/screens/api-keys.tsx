@@ -1,6 +1,7 @@
 /** The API keys page: creates, limits, rotates and deactivates keys. A key's value is shown once. */
 import { useState } from 'react'
 import { Badge, Card, UserText, Warnings } from '../components/elements.tsx'
+import { FindKeyButton } from '../components/find-key.tsx'
 import { RequestSnippets } from '../components/request-snippets.tsx'
 import { Resource } from '../components/resource.tsx'
 import type { ResourceColumn } from '../components/resource-columns.tsx'
@@ -44,7 +45,12 @@ export default function ApiKeys() {
       query={{ include_inactive: all, limit: 50 }}
       title={all ? 'All keys' : 'Active keys'}
       label="API keys"
-      toolbar={<ShowAll all={all} onChange={isChecked => change({ all: isChecked ? 'true' : '' })} />}
+      toolbar={
+        <div className="flex flex-wrap items-center gap-3">
+          <ShowAll all={all} onChange={isChecked => change({ all: isChecked ? 'true' : '' })} />
+          <FindKeyButton />
+        </div>
+      }
       empty={{
         title: 'No API keys yet',
         help: 'A test key uses the built-in sandbox at no cost. A project key uses the project’s providers.',
@@ -155,11 +161,15 @@ function listColumns(budgets: readonly Budget[]): ResourceColumn<ApiKey>[] {
       title: 'Last used',
       look: 'line',
       cell: key => (
-        <span title={key.last_used_at === null ? undefined : formatTime(key.last_used_at)}>
-          {formatAgo(key.last_used_at)}
-        </span>
+        <>
+          <span title={key.last_used_at === null ? undefined : formatTime(key.last_used_at)}>
+            {formatAgo(key.last_used_at)}
+          </span>
+          {key.expires_at !== null && (
+            <span className="block text-xs text-muted">Expires {formatDate(key.expires_at)}</span>
+          )}
+        </>
       ),
     },
-    { title: 'Expires', look: 'line', cell: key => formatDate(key.expires_at) },
   ]
 }

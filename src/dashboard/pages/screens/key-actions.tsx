@@ -221,10 +221,24 @@ const DEACTIVATE: Action<ApiKey> = {
     action: 'Deactivate key',
     text: (
       <>
-        Requests with <code className="font-mono text-ink">{key.redacted_value}</code> are rejected immediately. This
-        cannot be undone.
+        Requests with <code className="font-mono text-ink">{key.redacted_value}</code> are rejected immediately. An
+        owner can restore the key until it expires.
       </>
     ),
+  }),
+}
+
+const RESTORE: Action<ApiKey> = {
+  title: 'Restore',
+  look: 'plain',
+  requiredRole: 'owner',
+  path: '/restore',
+  isAvailable: ({ deactivated_at, expires_at, former_value_of }) =>
+    deactivated_at !== null && former_value_of === null && (expires_at === null || expires_at * 1000 > Date.now()),
+  confirmation: key => ({
+    title: `Restore “${isolateDirection(key.name)}”?`,
+    action: 'Restore key',
+    text: 'Requests with this key are accepted again, within its limits and budgets. Do not restore a key that has leaked.',
   }),
 }
 
@@ -234,5 +248,6 @@ export function listKeyActions(projectId: string, budgets: readonly Budget[]): A
     createBudgetAction(projectId, budgets),
     createRotateAction(projectId),
     DEACTIVATE,
+    RESTORE,
   ]
 }
