@@ -46,20 +46,6 @@ function FindKeyDialog({ onClose }: { onClose(): void }) {
           onChange={setText}
         />
         <ErrorMessage error={finding.error} />
-        <div role="status">
-          {found?.length === 0 && (
-            <p className="rounded-lg bg-sunken px-3 py-2">
-              No key of a project that you can see matches. Its value may have been replaced by a rotation.
-            </p>
-          )}
-          {found && found.length > 0 && (
-            <ul className="divide-y divide-line rounded-lg border border-line">
-              {found.map(key => (
-                <FoundKey key={key.id} leaked={key} onRevoked={finding.mutate} />
-              ))}
-            </ul>
-          )}
-        </div>
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Close</Button>
           <Button type="submit" look="primary" disabled={finding.isPending}>
@@ -67,6 +53,21 @@ function FindKeyDialog({ onClose }: { onClose(): void }) {
           </Button>
         </div>
       </form>
+      {/* The confirmation has a form of its own, which must not be inside this one. */}
+      <div role="status" className="mt-4 empty:hidden">
+        {found?.length === 0 && (
+          <p className="rounded-lg bg-sunken px-3 py-2">
+            No key of a project that you can see matches. Its value may have been replaced by a rotation.
+          </p>
+        )}
+        {found && found.length > 0 && (
+          <ul className="divide-y divide-line rounded-lg border border-line">
+            {found.map(key => (
+              <FoundKey key={key.id} leaked={key} onRevoked={finding.mutate} />
+            ))}
+          </ul>
+        )}
+      </div>
     </Dialog>
   )
 }
