@@ -96,11 +96,9 @@ describe.skipIf(!chromiumPath)(title, () => {
       await open(home)
       const figures = (texts: string[]) => [texts[3], ...texts.slice(6)]
       expect(figures(await cells('reading'))).toEqual([
-        ...['6', '6,000', '600', '$3.00', '5,400', '600', '$1.50', '0', '$0.00'],
+        ...['6', '6,600', '$3.00', '5,400 read600 written', '$1.50', '0'],
       ])
-      expect(figures(await cells('writing'))).toEqual([
-        ...['4', '4,000', '400', '$2.00', '0', '400', '-$0.50', '0', '$0.00'],
-      ])
+      expect(figures(await cells('writing'))).toEqual([...['4', '4,400', '$2.00', '0 read400 written', '-$0.50', '0']])
       // The last response of the session must be older than five minutes.
       await page.getByText(/1 session paid \$0\.50 more/).waitFor()
       await page.getByRole('button', { name: 'Show them' }).click()

@@ -74,7 +74,11 @@ export default function AgentSessionsPage() {
         <TestKeysFilter filters={filters} change={change} />
         {filters.user && <RemoveFilterButton name="user" what="end user" filters={filters} change={change} />}
         {filters.unread && (
-          <RowButton aria-label="Remove the filter Written, never read" onClick={() => change({ unread: '' })}>
+          <RowButton
+            look="plain"
+            aria-label="Remove the filter Written, never read"
+            onClick={() => change({ unread: '' })}
+          >
             Written, never read ×
           </RowButton>
         )}
@@ -88,7 +92,9 @@ export default function AgentSessionsPage() {
               paid {formatUsd(first.unread_usd)} more for writing the prompt cache, and never read it. Usually the
               beginning of each prompt changes: move what changes to its end.
             </p>
-            <RowButton onClick={() => change({ unread: 'true' })}>Show them</RowButton>
+            <RowButton look="plain" onClick={() => change({ unread: 'true' })}>
+              Show them
+            </RowButton>
           </div>
         )}
         <Card>
@@ -135,7 +141,7 @@ function buildColumns(rows: RequestSelection): Column<AgentSession>[] {
     {
       title: 'Session',
       cell: session => (
-        <span className="flex min-w-48 flex-wrap items-center gap-1.5">
+        <span className="flex min-w-36 flex-wrap items-center gap-1.5">
           <RequestCountLink rows={rows} only={{ session: session.id }}>
             <UserText className="font-mono text-xs">{session.id}</UserText>
           </RequestCountLink>
@@ -168,13 +174,27 @@ function buildColumns(rows: RequestSelection): Column<AgentSession>[] {
         ),
     },
     { title: 'Models', cell: session => session.models.join(', ') },
-    { title: 'Input', numeric: true, cell: session => formatCount(session.prompt_tokens) },
-    { title: 'Output', numeric: true, cell: session => formatCount(session.completion_tokens) },
+    {
+      title: 'Tokens',
+      numeric: true,
+      cell: session => formatCount(session.prompt_tokens + session.completion_tokens),
+    },
     { title: 'Cost', numeric: true, cell: session => formatUsd(session.cost_usd) },
-    { title: 'Prompt cache read', numeric: true, cell: session => formatCount(session.cached_prompt_tokens) },
-    { title: 'Written', numeric: true, cell: session => formatCount(session.cache_write_tokens) },
+    {
+      title: 'Prompt cache',
+      cell: session => (
+        <span className="block text-xs whitespace-nowrap text-muted tabular-nums">
+          {formatCount(session.cached_prompt_tokens)} read
+          <br />
+          {formatCount(session.cache_write_tokens)} written
+        </span>
+      ),
+    },
     { title: 'Saved by it', numeric: true, cell: session => formatUsd(session.prompt_cache_saved_usd) },
-    { title: 'Cache hits', numeric: true, cell: session => formatCount(session.hits) },
-    { title: 'Saved by hits', numeric: true, cell: session => formatUsd(session.saved_usd) },
+    {
+      title: 'Cache hits',
+      numeric: true,
+      cell: session => (session.hits === 0 ? '0' : `${formatCount(session.hits)} · ${formatUsd(session.saved_usd)}`),
+    },
   ]
 }

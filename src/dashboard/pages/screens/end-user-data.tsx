@@ -28,7 +28,9 @@ export function EndUserDataCard({ base, user, onClose }: { base: string; user: s
             refreshes={[base]}
             look="danger"
           />
-          <RowButton onClick={onClose}>Close</RowButton>
+          <RowButton look="plain" onClick={onClose}>
+            Close
+          </RowButton>
         </div>
       }
       note={

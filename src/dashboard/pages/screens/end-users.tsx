@@ -54,7 +54,12 @@ export default function EndUsersPage() {
               <EmptyState
                 title={search === '' ? 'No end users in this period' : 'No end user with this name in this period'}
                 action={
-                  search !== '' && isOwner && <RowButton onClick={() => setChosen(search)}>Show stored data</RowButton>
+                  search !== '' &&
+                  isOwner && (
+                    <RowButton look="plain" onClick={() => setChosen(search)}>
+                      Show stored data
+                    </RowButton>
+                  )
                 }
               >
                 {search === ''
@@ -115,7 +120,7 @@ function buildColumns(rows: RequestSelection, choose: ((user: string) => void) |
             Sessions
           </Link>
           {choose && (
-            <RowButton aria-label={`Stored data of ${id}`} onClick={() => choose(id)}>
+            <RowButton look="plain" aria-label={`Stored data of ${id}`} onClick={() => choose(id)}>
               Stored data
             </RowButton>
           )}
