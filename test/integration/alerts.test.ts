@@ -228,6 +228,8 @@ describeOnce('alerts', backend => {
     await use(nowMs - 4 * DAY_MS, { grain: 'day', requests: 100, cost: 0.1 })
     expect(await measure()).toEqual([['spend.unusual', 'raised']])
     advance(2 * 24 * 60)
+    // The alert is forgotten.
+    expect(await measure()).toEqual([])
     await use(nowMs, { grain: 'hour', requests: 49, cost: 50 })
     expect(await measure()).toEqual([])
     await use(nowMs, { grain: 'hour', requests: 1, cost: -49.01 })
