@@ -7,8 +7,19 @@ set search_path = model_proxy, pg_temp
 set jit = off
 set work_mem = '64MB'
 as $$
-    with pieces as materialized (
-        select p.*, p.grain in ('month', 'day') as is_summed from split_usage_range(from_time, until_time, 'all', 'UTC') p
+    with month as materialized (
+        select
+            m.begins, (m.begins at time zone 'UTC' + interval '1 month') at time zone 'UTC' as ends,
+            -- Nothing is dated in the future, so that the current month up to now is the whole month.
+            from_time <= m.begins and until_time >= now() as is_whole
+        from (select date_trunc('month', now(), 'UTC') as begins) m
+    ),
+    pieces as materialized (
+        select p.begins, p.ends, p.grain, p.grain in ('month', 'day') as is_summed
+        from month m
+        cross join lateral split_usage_range(from_time, case when m.is_whole then m.begins else until_time end, 'all', 'UTC') p
+        union all
+        select m.begins, m.ends, 'month', true from month m where m.is_whole
     ),
     seen as materialized (
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
