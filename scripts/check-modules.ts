@@ -20,10 +20,8 @@ interface Module {
 /** From top to bottom. */
 const MODULES: readonly Module[] = [
   { name: 'process', maxLines: 3_100 },
-  { name: 'dashboard', maxLines: 9_200 },
-  { name: 'admin', maxLines: 6_700 },
-  { name: 'dashboard', maxLines: 9_400 },
-  { name: 'admin', maxLines: 6_900 },
+  { name: 'dashboard', maxLines: 12_800 },
+  { name: 'admin', maxLines: 7_500 },
   { name: 'http', maxLines: 2_250 },
   {
     name: 'pipeline',
@@ -51,7 +49,7 @@ const MODULES: readonly Module[] = [
     ],
   },
   { name: 'admission', maxLines: 1_650 },
-  { name: 'cache', maxLines: 7_900 },
+  { name: 'cache', maxLines: 8_000 },
   { name: 'hooks', maxLines: 300 },
   { name: 'providers', maxLines: 10_600 },
   { name: 'catalogue', maxLines: 1_000 },

@@ -9,8 +9,9 @@ import { unixSecondsParameter } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
 import { defineObject, PROJECT_NOT_FOUND } from '../objects.ts'
 import { fromUnixSeconds, limitParameter, rowLimit, timePageQuery } from '../pagination.ts'
+import { rejectionCountSchema } from '../responses/requests.ts'
 import { listSchema } from '../responses/shared.ts'
-import { nearestLimitSchema, rejectionCountSchema } from '../responses/usage.ts'
+import { nearestLimitSchema } from '../responses/usage.ts'
 
 const PROJECT = '/v1/organization/projects/:project_id'
 

@@ -1,8 +1,7 @@
-/** Response schemas of requests, usage and costs. */
+/** Response schemas of usage and costs. */
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { nullable } from '../../postgres/admin/schemas.ts'
 import { SQL_TYPE_SCHEMAS } from '../../postgres/admin/views.generated.ts'
-import { USAGE_RECORD_COLUMNS } from '../../postgres/usage-record.generated.ts'
 import {
   countSchema,
   hitRateSchema,
@@ -219,37 +218,3 @@ export function bucketListSchema(row: TSchema) {
     next_page: textOrNull,
   })
 }
-
-const { project_id: _, key_id: __, ...recorded } = USAGE_RECORD_COLUMNS
-export const requestSchema = objectSchema(
-  'Request',
-  'request',
-  {
-    id: t.String({ description: 'The cursor of the list.' }),
-    created_at: unixSecondsSchema,
-    ...recorded,
-    api_key_id: textSchema,
-    key_name: textOrNull,
-    api_key_redacted_value: textOrNull,
-  },
-  'An answered, rejected or failed request.',
-)
-export type RequestLogEntry = Static<typeof requestSchema>
-
-export const requestFilterSchema = t.Object(
-  {
-    kind: t.String({ description: 'The kind of filter, such as model, end_user or tag.' }),
-    value: t.String({ description: 'A value that occurs in the time range.' }),
-    requests: nullable(t.Integer({ minimum: 0, description: 'The number of its requests. Null: not counted.' })),
-  },
-  { $id: 'RequestFilter' },
-)
-export type RequestFilterValue = Static<typeof requestFilterSchema>
-
-export const requestContentSchema = objectSchema('RequestContent', 'request.content', {
-  request: textOrNull,
-  response: textOrNull,
-})
-
-export const rejectionCountSchema = t.Object({ ...SQL_TYPE_SCHEMAS.rejection_count }, { $id: 'Refusal' })
-export type RejectionCount = Static<typeof rejectionCountSchema>

@@ -59,6 +59,7 @@ const DESCRIPTIONS: Record<AuditAction, Description> = {
     describe: ({ name, data }) => say`created the ${data.type === 'test' ? ['test '] : []}key ${name}${expiry(data)}`,
   },
   'api_key.deleted': simply('API key deactivated', 'deactivated the key '),
+  'api_key.restored': simply('API key restored', 'restored the key '),
   'api_key.rotated': simply('API key rotated', 'rotated the key '),
   'api_key.updated': {
     title: 'API key changed',

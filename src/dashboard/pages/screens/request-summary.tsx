@@ -1,5 +1,3 @@
-/** The summary of one request, on its page and at the side of the list. */
-import { Link } from '@tanstack/react-router'
 import { describeReason } from '../../../cache/reasons.ts'
 import { Badge, Card, CopyButton, UserText } from '../components/elements.tsx'
 import { Table } from '../components/table.tsx'
