@@ -3,7 +3,7 @@ import { type Static, Type as t } from '@sinclair/typebox'
 import { nullable } from '../../postgres/admin/schemas.ts'
 import { SQL_TYPE_SCHEMAS } from '../../postgres/admin/views.generated.ts'
 import { USAGE_RECORD_COLUMNS } from '../../postgres/usage-record.generated.ts'
-import { countSchema, objectSchema, textSchema, unixSecondsSchema } from './shared.ts'
+import { objectSchema, textSchema, unixSecondsSchema } from './shared.ts'
 
 const { project_id: _, key_id: __, ...recorded } = USAGE_RECORD_COLUMNS
 export const requestSchema = objectSchema(
@@ -14,8 +14,8 @@ export const requestSchema = objectSchema(
     created_at: unixSecondsSchema,
     ...recorded,
     api_key_id: textSchema,
-    key_name: textOrNull,
-    api_key_redacted_value: textOrNull,
+    key_name: nullable(textSchema),
+    api_key_redacted_value: nullable(textSchema),
   },
   'An answered, rejected or failed request.',
 )
@@ -32,8 +32,8 @@ export const requestFilterSchema = t.Object(
 export type RequestFilterValue = Static<typeof requestFilterSchema>
 
 export const requestContentSchema = objectSchema('RequestContent', 'request.content', {
-  request: textOrNull,
-  response: textOrNull,
+  request: nullable(textSchema),
+  response: nullable(textSchema),
 })
 
 export const rejectionCountSchema = t.Object({ ...SQL_TYPE_SCHEMAS.rejection_count }, { $id: 'Refusal' })
