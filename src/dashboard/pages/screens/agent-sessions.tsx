@@ -2,6 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { fetchJson } from '../api.ts'
 import { Badge, Card, EmptyState, PageHeader, RowButton, StatTile, UserText } from '../components/elements.tsx'
+import { FilterChip } from '../components/filter-menu.tsx'
 import { SegmentedControl } from '../components/segmented-control.tsx'
 import { type Column, Table } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
@@ -10,7 +11,6 @@ import { useProject } from '../session.ts'
 import { readTimeRange } from '../time-range.ts'
 import type { AgentSession, AgentSessions } from '../types.ts'
 import { PeriodControl } from './period-control.tsx'
-import { RemoveFilterButton } from './remove-filter-button.tsx'
 import { formatUtc, RequestCountLink, type RequestSelection } from './request-count-link.tsx'
 import { readKeyType, TestKeysFilter } from './test-keys-filter.tsx'
 import { TimeRangeFields } from './time-range-fields.tsx'
@@ -72,7 +72,11 @@ export default function AgentSessionsPage() {
           onChange={sort => change({ sort })}
         />
         <TestKeysFilter filters={filters} change={change} />
-        {filters.user && <RemoveFilterButton name="user" what="end user" filters={filters} change={change} />}
+        {filters.user && (
+          <ul>
+            <FilterChip title="End user" value={filters.user} onRemove={() => change({ user: '' })} />
+          </ul>
+        )}
         {filters.unread && (
           <RowButton
             look="plain"
