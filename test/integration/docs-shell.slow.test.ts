@@ -217,7 +217,7 @@ describeReal('projects of an older database', backend => {
 
 test('the hook of the docs starts beside a proxy, and rejects a card number', async () => {
   await stop()
-  const block = blockWith('docs/hooks.md', 'examples/hook.ts').replaceAll('8700', String(findFreePort()))
+  const block = blockWith('docs/hooks.md', 'examples/hook/hook.ts').replaceAll('8700', String(findFreePort()))
   await start(`trap 'kill %1' EXIT\n${block}`)
   const ask = (content: string) =>
     fetch(`http://127.0.0.1:${PORT}/v1/chat/completions`, {

@@ -39,7 +39,7 @@ describeOnce('the hook of examples/', backend => {
 
   beforeAll(async () => {
     process.env.HOOK_SECRET = HOOK_SECRET
-    const { default: served } = await import('../../examples/hook.ts')
+    const { default: served } = await import('../../examples/hook/hook.ts')
     delete process.env.HOOK_SECRET
     hook = Bun.serve({ ...served, port: 0 })
     upstream = await startFakeProvider()

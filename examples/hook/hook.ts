@@ -2,7 +2,7 @@
  * An example of a hook (docs/hooks.md). It rejects requests and responses with card numbers, IBANs, API keys or email addresses, which it
  * detects by pattern and checksum.
  *
- *   HOOK_SECRET=… PORT=8700 bun examples/hook.ts       HOOK_SECRET is the proxy's; set the proxy's HOOK_URL=http://127.0.0.1:8700
+ *   HOOK_SECRET=… PORT=8700 bun examples/hook/hook.ts       HOOK_SECRET is the proxy's; set the proxy's HOOK_URL=http://127.0.0.1:8700
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
