@@ -45,7 +45,17 @@ export async function startExample(environment: Record<string, string>): Promise
     proxy,
     url: `http://127.0.0.1:${PORT}`,
     key,
-    shell: (lines, more) => run(`${connect}\n${adapt(lines)}`, { PROXY_KEY: key, ...more }),
+    shell: (lines, more) => retryBusy(() => run(`${connect}\n${adapt(lines)}`, { PROXY_KEY: key, ...more })),
+  }
+}
+
+/** The embedded database ends a psql statement that keeps requests waiting, which any statement does on a busy machine. */
+async function retryBusy(run: () => Promise<string>, attempts = 5): Promise<string> {
+  try {
+    return await run()
+  } catch (error) {
+    if (attempts === 1 || !String(error).includes('kept the proxy’s requests waiting')) throw error
+    return retryBusy(run, attempts - 1)
   }
 }
 
