@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { PAGES, writeFieldLists } from '../../scripts/write-docs.ts'
@@ -65,11 +65,4 @@ test('the page of errors lists them all, each under its status', () => {
       .map(({ status, code }) => `${status} ${code}`)
       .toSorted(),
   )
-})
-
-const documents = ['README.md', 'ARCHITECTURE.md', ...[...new Bun.Glob('docs/*.md').scanSync(root)].sort()]
-
-test.each(documents)('every link in %s leads to a file', path => {
-  const links = [...readFileSync(join(root, path), 'utf8').matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)]
-  expect(links.map(([, link = '']) => link).filter(link => !existsSync(join(root, dirname(path), link)))).toEqual([])
 })
