@@ -7,7 +7,7 @@ select
     k.session_id is not null as _of_session,
     'key_' || k.id as id,
     k.name,
-    k.prefix || '…' as redacted_value,
+    k.prefix || case when k.is_imported then '' else '…' end as redacted_value,
     to_unix_seconds(k.created_at) as created_at,
     to_unix_seconds(k.last_used_at) as last_used_at,
     to_unix_seconds(k.expires_at) as expires_at,
@@ -20,6 +20,7 @@ select
     k.tokens_per_minute::natural_number as tokens_per_minute,
     k.allowed_models,
     k.allowed_addresses::text[] as allowed_addresses,
+    k.is_imported as imported,
     'key_' || k.replaced_by as former_value_of,
     case
         when k.allowed_models is null then '{}'
@@ -43,6 +44,7 @@ comment on column project_api_keys.requests_per_minute is 'The key''s own limit.
 comment on column project_api_keys.tokens_per_minute is 'The key''s own limit. Null: its plan''s.';
 comment on column project_api_keys.allowed_models is 'Null: all that the project may use.';
 comment on column project_api_keys.allowed_addresses is 'Null: any.';
+comment on column project_api_keys.imported is 'Whether its value was issued by another gateway.';
 comment on column project_api_keys.former_value_of is 'For a former value of a rotated key: the key that it stands for. Null: it is a key itself.';
 comment on column project_api_keys.owner_project_access is 'Whether the key is valid.';
 comment on column project_api_keys.state is 'expired: its time has passed; deactivated: a user deactivated it.';

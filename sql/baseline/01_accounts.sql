@@ -42,7 +42,8 @@ create table projects (
     archived_at timestamptz,
     cache_generation integer not null default 1,
     verdict_generation integer not null default 1,
-    has_budgets boolean not null default false
+    has_budgets boolean not null default false,
+    imported_id text unique
 );
 
 create index projects_plan_idx on projects (plan);
@@ -56,6 +57,7 @@ comment on column projects.archived_at is 'When the project was archived, and it
 comment on column projects.cache_generation is 'Part of every Redis key: incrementing it orphans all that is cached there.';
 comment on column projects.verdict_generation is 'Incremented when a person gives or withdraws a verdict on a pair, or corrects a context: copies of verdicts in Redis are then invalid. 1: no person has given any.';
 comment on column projects.has_budgets is 'Whether any budget is set: without one, nothing is reserved.';
+comment on column projects.imported_id is 'For a project that was imported: the gateway and its id there, such as litellm:team-1. Null: created here.';
 
 -- Deployed with sql/functions; the trigger needs it now.
 create function check_settings() returns trigger
@@ -137,7 +139,11 @@ create table api_keys (
     tokens_per_minute integer
         check (tokens_per_minute > 0),
     minute_counted_until timestamptz,
-    session_id bigint
+    session_id bigint,
+    imported_hash bytea unique
+        check (octet_length(imported_hash) = 32),
+    imported_expires_at timestamptz,
+    is_imported boolean not null generated always as (coalesce(imported_hash = key_hash, false)) stored
 );
 
 create unique index api_keys_active_name_idx on api_keys (project_id, name) where deactivated_at is null;
@@ -146,12 +152,13 @@ create index api_keys_project_id_idx on api_keys (project_id);
 create index api_keys_expiry_idx on api_keys (expires_at) where deactivated_at is null and expires_at is not null;
 create index api_keys_replaced_by_idx on api_keys (replaced_by) where replaced_by is not null;
 create index api_keys_session_id_idx on api_keys (session_id) where session_id is not null;
+create index api_keys_imported_idx on api_keys (expires_at) where imported_hash is not null;
 
 comment on table api_keys is 'Keys that clients authenticate with. Only the hash is stored: a key is shown once, when it is issued.';
 comment on column api_keys.id is 'Referred to by usage records.';
 comment on column api_keys.project_id is 'The project that the key gives access to.';
 comment on column api_keys.key_hash is 'SHA-256 of the whole key.';
-comment on column api_keys.prefix is 'The first characters of the key, shown in lists and logs: lgw_proj_ or lgw_test_ and eight more.';
+comment on column api_keys.prefix is 'The first characters of the key, shown in lists and logs: lgw_proj_ or lgw_test_ and eight more; of an imported key, what its former gateway shows of it.';
 comment on column api_keys.type is 'project: standard access. test: uses the sandbox, has separate counters, and is never forwarded.';
 comment on column api_keys.name is 'The name of the key; unique among the active keys of a project, so that a rotated key may inherit it.';
 comment on column api_keys.created_at is 'When the key was issued.';
@@ -166,6 +173,9 @@ comment on column api_keys.allowed_addresses is 'Networks from which requests wi
 comment on column api_keys.tokens_per_minute is 'The key''s own limit, where it is lower than its plan''s; null: the plan''s.';
 comment on column api_keys.minute_counted_until is 'Until then the key''s requests a minute are also counted in minute_counts, because a process admits some without Redis; null: never yet. Ahead: at most 150 seconds.';
 comment on column api_keys.session_id is 'For a key of the dashboard''s Playground: the login in which it was created and with which it expires. Such keys are not listed. Null for all others.';
+comment on column api_keys.imported_hash is 'For a key of another gateway: the SHA-256 under which it was imported. It stays when the key is rotated, so that a later import does not restore the former value. Null: issued here.';
+comment on column api_keys.imported_expires_at is 'When an imported key expires at its former gateway; null: never, or issued here.';
+comment on column api_keys.is_imported is 'Whether the key''s present value comes from another gateway. It may have any format.';
 
 create table vendors (
     name text primary key

@@ -39,6 +39,7 @@ create table budget_periods (
     begins timestamptz not null,
     spent numeric(18, 9) not null default 0,
     reserved numeric(18, 9) not null default 0,
+    imported numeric(18, 9) not null default 0,
     primary key (budget_id, begins)
 ) with (fillfactor = 50);
 
@@ -46,6 +47,7 @@ comment on table budget_periods is 'The spent and reserved amounts of a budget i
 comment on column budget_periods.budget_id is 'The budget.';
 comment on column budget_periods.begins is 'Beginning of the period; of a total, the Unix epoch.';
 comment on column budget_periods.spent is 'The cost of finished requests, in the budget''s unit.';
+comment on column budget_periods.imported is 'The part of the spent amount that another gateway reported when it was imported last.';
 comment on column budget_periods.reserved is 'The cost bounds of requests in flight, and the doubtful amounts of finished ones.';
 
 create table budget_reservations (

@@ -3,7 +3,8 @@ import { formatUsd } from '../catalogue/catalogue.ts'
 import { createError } from '../errors/errors.ts'
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
 import type { FastStore } from '../stores/fast-store.ts'
-import { createKeyValidator, type KeyValidator, rejectInactiveKey } from './key-validator.ts'
+import type { ImportedKeys } from './imported-keys.ts'
+import { createKeyValidator, hashBearerKey, type KeyValidator, rejectInactiveKey } from './key-validator.ts'
 import type { Quota } from './quota.ts'
 import { createRateLimitError, type RateLimiter } from './rate-limiter.ts'
 import { type AdmissionInput, type CountedRequest, createRequestCounter } from './request-counter.ts'
@@ -14,6 +15,8 @@ export interface AdmissionGrant extends CountedRequest {
 }
 
 export interface Admission {
+  /** Returns the hex SHA-256 of the Bearer key. Throws 401 if it is missing or its format is not accepted, without a database call. */
+  hashKey(authorization: string | null): string
   /** Returns the cached key record, which may be outdated and decides nothing. Null when the key is not known to be active. */
   findCachedKey(keyHash: string): ResolvedKey | null
   /** Validates the key without counting a request. Throws 401, 403, 429 or 503. */
@@ -48,14 +51,16 @@ interface AdmissionOptions {
   store: FastStore
   windows: RateLimiter
   quota: Quota
+  importedKeys: Pick<ImportedKeys, 'areAccepted'>
 }
 
-export function createAdmission({ store, windows, quota }: AdmissionOptions): Admission {
+export function createAdmission({ store, windows, quota, importedKeys }: AdmissionOptions): Admission {
   const keys = createKeyValidator(store, quota)
   const concurrency = createConcurrencyLimiter()
   const count = createRequestCounter({ keys, windows, quota })
 
   return {
+    hashKey: authorization => hashBearerKey(authorization, importedKeys.areAccepted()),
     findCachedKey: keys.findCached,
     resolveKey: keys.resolve,
     async admitWithoutQuota(keyHash, { address, onFinished }) {

@@ -7,7 +7,8 @@ import { type FastStore, unknownKeyWindowName } from '../stores/fast-store.ts'
 import type { Quota } from './quota.ts'
 import { createRateLimitError } from './rate-limiter.ts'
 
-const KEY_PATTERN = /^lgw_(proj|test)_[0-9A-Za-z_-]{8,200}$/
+const ISSUED_KEY = /^lgw_(proj|test)_[0-9A-Za-z_-]{8,200}$/
+const IMPORTED_KEY = /^[!-~]{1,512}$/
 
 /** Cached key records. They save a round trip and decide nothing. */
 const MAX_KNOWN_KEYS = 100_000
@@ -17,19 +18,23 @@ const UNKNOWN_KEYS_PER_MINUTE = 120
 const RELEASE_EVERY_MS = 200
 const MAX_QUEUED = 1_000
 
-/** Hex SHA-256 of the Bearer key. Throws 401 when the header is missing, is not Bearer, or its key does not have this proxy's format. */
-export function hashBearerKey(authorization: string | null): string {
+/**
+ * Hex SHA-256 of the Bearer key. Throws 401 when the header is missing, is not Bearer, or its key has another format than the keys that are
+ * issued here, unless imported keys are accepted.
+ */
+export function hashBearerKey(authorization: string | null, acceptsImportedKeys: boolean): string {
   if (authorization === null || authorization.trim() === '') throw createError('missingKey')
   const match = /^Bearer +(\S+) *$/i.exec(authorization)
   const key = match?.[1]
-  if (key === undefined || !KEY_PATTERN.test(key)) throw createError('invalidKey')
+  if (key === undefined || !(ISSUED_KEY.test(key) || (acceptsImportedKeys && IMPORTED_KEY.test(key))))
+    throw createError('invalidKey')
   return Bun.SHA256.hash(key, 'hex')
 }
 
-/** Like `hashBearerKey`; returns undefined instead of throwing. */
+/** Returns the hash of a Bearer key of any accepted format, by which rejections are counted; undefined if there is none. */
 export function findKeyHash(authorization: string | null): string | undefined {
   try {
-    return hashBearerKey(authorization)
+    return hashBearerKey(authorization, true)
   } catch {
     return undefined
   }

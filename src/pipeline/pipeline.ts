@@ -1,5 +1,4 @@
 /** The life of a request, in order: parse, plan, admit, check with the hook, serve a hit or call a provider, finish, record. */
-import { hashBearerKey } from '../admission/key-validator.ts'
 import { ProxyError } from '../errors/errors.ts'
 import { sessionOf } from '../formats/session.ts'
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
@@ -28,7 +27,7 @@ export function createPipeline(services: PipelineServices, keepAliveAfterMs = EA
   const plan = (query: Query, key: ResolvedKey) => planRequest(query, operationForQuery(query), key, modelRouter)
 
   return async request => {
-    const keyHash = hashBearerKey(request.authorization)
+    const keyHash = admission.hashKey(request.authorization)
     let early: EarlyBody | null = null
     let admitted: AdmittedRequest | null = null
     try {

@@ -160,6 +160,8 @@ export const SQL_FUNCTIONS = {
   doubtful_reservations: { reads: true, takes: { of_project: 'bigint', of_request: 'text', recorded: 'timestamptz' }, gives: { id: 'uuid', budget_id: 'bigint', begins: 'timestamptz', amount: 'numeric', project_id: 'bigint', key_id: 'bigint', request_id: 'text', endpoint: 'text', model: 'text', tags: 'jsonb?', reserved_at: 'timestamptz', expires_at: 'timestamptz', doubtful_at: 'timestamptz?' } },
   /** The lowest digits of the bytes, read as one big-endian number, in base 62. */
   encode_base62: { reads: true, takes: { bytes: 'bytea', digits: 'integer' }, gives: 'text' },
+  /** Sets when imported keys expire, if they do not expire sooner at their former gateway, and returns the number of keys that this changes. A rotated key is no longer an imported one. Requires an administrator. Null: until (never). */
+  end_imported_keys: { takes: { until: 'timestamptz?' }, gives: 'integer' },
   /** Creates the role under which dashboard queries run, and grants it exactly the privileges that they need. Raises a warning if the database user lacks the privileges for this, because the proxy works without the role, and the dashboard reports the problem. */
   ensure_dashboard_role: { takes: {}, gives: 'void' },
   /** The estimated costs in a time, by reason (cost_estimated), and the amounts that may have been charged beyond them (doubtful_usd). Null: of_projects (all that may be seen), of_model, of_key, of_key_type (any). */
@@ -244,12 +246,24 @@ export const SQL_FUNCTIONS = {
   grouped_costs: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', share_by: 'text', of_key_type: 'text?' }, gives: { name: 'text', requests: 'bigint', hits: 'bigint', misses: 'bigint', failed: 'bigint', tokens: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
   /** Whether the current user is an owner of the whole installation, even if an admin key limits what the user may do now. */
   has_administrator_role: { reads: true, takes: {}, gives: 'boolean' },
+  /** Whether keys of another gateway were imported that have not expired: keys of any format are then looked up. Both conditions are index probes. */
+  has_imported_keys: { reads: true, takes: {}, gives: 'boolean' },
   /** Whether a project has another key that can spend. */
   has_other_keys: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint' }, gives: 'boolean' },
   /** Whether another project has a key that can spend. */
   has_other_projects: { reads: true, takes: { of_project: 'bigint' }, gives: 'boolean' },
   /** The scheme and host of a webhook's URL, without its path, which may be a secret. */
   hide_url_path: { reads: true, takes: { url: 'text' }, gives: 'text' },
+  /** Imports the accounts of another gateway {gateway, plan, keys_until, has_all_keys, vendors, vendor_keys, projects, keys, budgets}, and returns how many of each kind were created or changed (expiry: keys that expire at another time). All or nothing; the same document again changes nothing. Objects are found by their ids at the gateway, keys by their hash. keys_until, if it is given, is when imported keys expire; null: never. A dry run is rolled back. Requires an administrator. */
+  import_accounts: { takes: { document: 'jsonb', is_dry_run: 'boolean=' }, gives: { kind: 'text', created: 'integer', changed: 'integer', unchanged: 'integer' } },
+  /** Sets the budgets of an import, in US dollars, with what was spent at the former gateway in the present period. See import_accounts(). */
+  import_budgets: { takes: { document: 'jsonb' }, gives: { created: 'integer', changed: 'integer', unchanged: 'integer' } },
+  /** Adds the keys of an import by their hashes, or changes their limits, and deactivates those that are blocked or deleted at their former gateway. See import_accounts(). Null: until (they do not expire here). */
+  import_keys: { takes: { document: 'jsonb', until: 'timestamptz?' }, gives: { created: 'integer', changed: 'integer', unchanged: 'integer' } },
+  /** Creates the projects of an import, or changes their settings and adds members. A member that exists keeps its role. See import_accounts(). */
+  import_projects: { takes: { document: 'jsonb' }, gives: { created: 'integer', changed: 'integer', unchanged: 'integer' } },
+  /** Adds or changes the vendors of an import, and stores the installation's keys for them. See import_accounts(). */
+  import_vendors: { takes: { document: 'jsonb' }, gives: { created: 'integer', changed: 'integer', unchanged: 'integer' } },
   /** Identifies this database among all that may share a Redis with it: the same after a restart or a failover, another for a restored dump or a clone. */
   installation_id: { reads: true, takes: {}, gives: 'uuid' },
   /** Deletes the cached responses of a project that match every given filter, and returns how many; dry_run only counts. of_key, of_user (in the form of name_end_user()): those that a request of that key or end user created, and without other filters than an age, their vectors, too. of_version: name@version, or a name: its vectors, too, and without another filter the order of its versions is forgotten. Without any filter it is purge_cache(). Requires a member of the project. */

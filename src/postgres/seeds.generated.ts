@@ -1,6 +1,7 @@
 /** Written by `bun run generate-types` from rows of sql/seed. */
 
 export const AUDIT_ACTIONS = [
+  {"action":"accounts.imported"},
   {"action":"admin_api_key.created"},
   {"action":"admin_api_key.deleted"},
   {"action":"admin_api_key.updated"},

@@ -1,5 +1,6 @@
 /** Wires the application together. It has no logic of its own, so that tests start the real application. */
 import { createAdmission } from '../admission/admission.ts'
+import { type ImportedKeys, watchImportedKeys } from '../admission/imported-keys.ts'
 import { createQuota } from '../admission/quota.ts'
 import { createRateLimiter } from '../admission/rate-limiter.ts'
 import type { Embedder } from '../cache/embedders/embedder.ts'
@@ -40,10 +41,10 @@ import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import { createProxyMetrics, instrumentStores, type ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import { createRejectionCounter } from '../telemetry/rejection-counter.ts'
 import { createRejectionRecorder } from '../telemetry/rejection-recorder.ts'
-import type { Tracing } from '../telemetry/tracing/request-trace.ts'
 import { createCacheServices } from './create-cache-services.ts'
 import { createRecorders, flushAll } from './create-recorders.ts'
 import { startMaintenance } from './maintenance.ts'
+import { traceRequests } from './trace-requests.ts'
 
 export interface AppOptions {
   config: Config
@@ -69,7 +70,7 @@ export interface AppOptions {
   hookPauseMs?: number | undefined
   /** The interval of requests to providers for usage that was estimated; a few seconds by default. */
   reconcileEveryMs?: number | undefined
-  /** The interval at which vendors are read; two seconds by default. */
+  /** The interval at which vendors, and whether there are imported keys, are read; two seconds by default. */
   refreshVendorsMs?: number | undefined
   /** The interval of all maintenance loops; by default, each has its own. */
   maintenanceEveryMs?: number | undefined
@@ -112,9 +113,10 @@ export async function createApp(given: AppOptions): Promise<App> {
   const windows = createRateLimiter(store, database)
   const quota = createQuota(database, windows, given.admissionTimeoutMs)
   const [maintenance] = await Promise.all([startMaintenance(options), syncDatabaseTime(database), quota.warm()])
+  const importedKeys = await watchImportedKeys(database, log, given.refreshVendorsMs)
   const recorders = createRecorders(options, modelRouter, catalogue)
   const memory = new StreamMemory(config.maxUnreadBytes)
-  const parts = { routing, caching, recorders, windows, quota, memory, metrics: proxyMetrics }
+  const parts = { routing, caching, recorders, windows, quota, importedKeys, memory, metrics: proxyMetrics }
   const services = createPipelineServices(options, parts)
   const realtime = createRealtimeSessions(services)
   const healthSources = { database, circuits: providers.circuits, streams: memory, failures: log.failures }
@@ -156,7 +158,7 @@ export async function createApp(given: AppOptions): Promise<App> {
       await Promise.all(
         [maintenance, rejectionRecorder, caching.learner, recorders.reconciler].map(each => each.stop()),
       )
-      for (const opened of [catalogue, providers]) opened.close()
+      for (const opened of [catalogue, providers, importedKeys]) opened.close()
       await localStore.close()
     },
   }
@@ -186,6 +188,7 @@ interface ServiceParts {
   recorders: ReturnType<typeof createRecorders>
   windows: ReturnType<typeof createRateLimiter>
   quota: ReturnType<typeof createQuota>
+  importedKeys: ImportedKeys
   memory: StreamMemory
   metrics: ProxyMetrics
 }
@@ -193,10 +196,10 @@ interface ServiceParts {
 /** Creates the services that the pipeline uses to handle requests. */
 function createPipelineServices(
   { database, store, bus = null, abandonedCallLimits, log }: AppOptions,
-  { routing, caching, recorders, windows, quota, memory, metrics }: ServiceParts,
+  { routing, caching, recorders, windows, quota, importedKeys, memory, metrics }: ServiceParts,
 ): PipelineServices {
   return {
-    admission: createAdmission({ store, windows, quota }),
+    admission: createAdmission({ store, windows, quota, importedKeys }),
     largeBodies: largeBodyReader,
     parsedBodies: createParsedBodyCache(),
     ...caching,
@@ -234,11 +237,6 @@ function createStopControls(
       realtime.terminate()
     },
   }
-}
-
-/** Creates tracing. Loads OpenTelemetry's libraries only if tracing is configured. */
-async function traceRequests({ tracing }: Config, log: Log): Promise<Tracing | null> {
-  return tracing && (await import('../telemetry/tracing/create-tracing.ts')).createTracing(tracing, log)
 }
 
 /** Creates the readers of models and of the caller's own key. */

@@ -70,7 +70,7 @@ export interface ProxyOptions {
    * How often the proxy requests the usage of estimated requests from providers; by default never, because fake providers count requests.
    */
   reconcileEveryMs?: number
-  /** The interval at which vendors are read; by default as in production. */
+  /** The interval at which vendors, and whether there are imported keys, are read; by default as in production. */
   refreshVendorsMs?: number
   /** The interval of maintenance loops; by default each has its own. */
   maintenanceEveryMs?: number

@@ -45,8 +45,9 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
     },
   }
   const quota = createQuota(failing, windows)
-  const admission = createAdmission({ store, windows, quota })
-  const ofAnother = createAdmission({ store, windows, quota: createQuota(database, windows) })
+  const importedKeys = { areAccepted: () => false }
+  const admission = createAdmission({ store, windows, quota, importedKeys })
+  const ofAnother = createAdmission({ store, windows, quota: createQuota(database, windows), importedKeys })
   const request = { keyHash, address: ADDRESS, exactKey: null }
   return {
     admit: (fields: Partial<AdmissionInput> = {}) => admission.admit({ ...request, ...fields }),

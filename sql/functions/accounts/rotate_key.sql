@@ -22,7 +22,9 @@ begin
     secret := generate_secret('lgw_' || case old_key.type when 'test' then 'test' else 'proj' end || '_');
     update api_keys k
     set key_hash = sha256(convert_to(secret, 'UTF8')),
-        prefix = left(secret, 17)
+        prefix = left(secret, 17),
+        -- The end of imported keys does not apply to a key that is issued here.
+        expires_at = case when old_key.is_imported then old_key.imported_expires_at else old_key.expires_at end
     where k.id = of_key;
     -- The former value is a separate row, which expires and can be deactivated separately.
     if grace > interval '0' then

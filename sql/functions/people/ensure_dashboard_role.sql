@@ -79,7 +79,7 @@ begin
         where a.attrelid in ('api_keys'::regclass, 'cache_entries'::regclass, 'cache_prompts'::regclass, 'semantic_hits'::regclass)
             and a.attnum > 0
             and not a.attisdropped
-            and a.attname not in ('key_hash', 'response', 'prompt', 'word1', 'word2', 'word3', 'sealed_wording')
+            and a.attname not in ('key_hash', 'imported_hash', 'response', 'prompt', 'word1', 'word2', 'word3', 'sealed_wording')
         group by a.attrelid
     loop
         execute format('grant select (%s) on %s to model_proxy_dashboard', shown.columns, shown.relation);

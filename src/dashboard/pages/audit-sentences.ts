@@ -44,6 +44,11 @@ const simply = (title: string, verb: string): Description => ({
 
 /** The compiler requires a description of each action that the SQL functions record. */
 const DESCRIPTIONS: Record<AuditAction, Description> = {
+  'accounts.imported': {
+    title: 'Accounts imported',
+    describe: ({ id, data }) =>
+      say`imported ${plural(data.keys, 'new key')} and ${plural(data.projects, 'new project')} from ${id}`,
+  },
   'admin_api_key.created': {
     title: 'Admin key created',
     describe: ({ name, data }) =>

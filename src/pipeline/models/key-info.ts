@@ -1,6 +1,5 @@
 /** Reports a key's spending and remaining budget as OpenRouter's API does. These requests are free and do not count. */
 import type { Admission } from '../../admission/admission.ts'
-import { hashBearerKey } from '../../admission/key-validator.ts'
 import { createError } from '../../errors/errors.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { callFunction, type RowOf } from '../../postgres/call.ts'
@@ -27,12 +26,15 @@ const RESET_PERIODS: Readonly<Record<string, string>> = { day: 'daily', week: 'w
 /** Clients subtract usage from credits and treat a negative result as debt. Without a budget, the credits are therefore unlimited. */
 const UNLIMITED_CREDITS = Number.MAX_SAFE_INTEGER
 
-export function createKeyInfoReader(admission: Pick<Admission, 'resolveKey'>, database: Database): KeyInfoReader {
+export function createKeyInfoReader(
+  admission: Pick<Admission, 'hashKey' | 'resolveKey'>,
+  database: Database,
+): KeyInfoReader {
   async function read({
     authorization,
     address,
   }: CallerCredentials): Promise<{ resolvedKey: ResolvedKey; spending: Spending }> {
-    const resolvedKey = await admission.resolveKey(hashBearerKey(authorization), address)
+    const resolvedKey = await admission.resolveKey(admission.hashKey(authorization), address)
     const [spending] = await callFunction(database, 'key_spending', { of_key: resolvedKey.key_id })
     if (!spending) throw createError('invalidKey')
     return { resolvedKey, spending }

@@ -3,7 +3,6 @@
  * not count against the monthly quota.
  */
 import type { Admission } from '../../admission/admission.ts'
-import { hashBearerKey } from '../../admission/key-validator.ts'
 import type { Catalogue } from '../../catalogue/catalogue.ts'
 import { createError, ProxyError } from '../../errors/errors.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
@@ -72,7 +71,7 @@ export function createModelDirectory(
   const isDirect = (provider: string) => catalogue.vendors.find(provider) !== undefined
 
   const resolveCaller = ({ authorization, address }: CallerCredentials) =>
-    admission.resolveKey(hashBearerKey(authorization), address)
+    admission.resolveKey(admission.hashKey(authorization), address)
 
   /** Returns null for an alias that the key may not use, or whose model is unavailable. */
   function findAliased({ name, model }: ModelAlias, resolvedKey: ResolvedKey): AvailableModel | null {

@@ -1,5 +1,4 @@
 /** Sends a request that creates or changes an object. It counts, and the object is recorded before the client receives its id. */
-import { hashBearerKey } from '../../admission/key-validator.ts'
 import { createError } from '../../errors/errors.ts'
 import { recordedEndUserOf } from '../../formats/end-user.ts'
 import { isJsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
@@ -42,7 +41,7 @@ export async function sendObjectRequest(
   stages: PipelineServices,
 ): Promise<ProxyResponse> {
   if (!context.action.startsBatch) return send(context, prepared, stages)
-  const keyHash = hashBearerKey(context.request.authorization)
+  const keyHash = stages.admission.hashKey(context.request.authorization)
   const refund = await stages.admission.reserveQuota(keyHash, Math.max(0, (prepared.requests ?? 0) - 1))
   let isStarted = false
   try {

@@ -182,6 +182,7 @@ export const SQL_VIEWS = {
       tokens_per_minute: nullable(t.Integer({ minimum: 0, description: 'The key\'s own limit. Null: its plan\'s.' })),
       allowed_models: nullable(t.Array(t.String(), { description: 'Null: all that the project may use.' })),
       allowed_addresses: nullable(t.Array(t.String(), { description: 'Null: any.' })),
+      imported: t.Boolean({ description: 'Whether its value was issued by another gateway.' }),
       former_value_of: nullable(t.String({ description: 'For a former value of a rotated key: the key that it stands for. Null: it is a key itself.' })),
       warnings: t.Array(t.String(), { description: 'Names in allowed_models that nothing has matched.' }),
     },

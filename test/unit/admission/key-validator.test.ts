@@ -25,10 +25,19 @@ function openValidation() {
 
 test('reads a key from its header, whatever the case of the scheme', () => {
   const key = 'lgw_proj_0123456789'
-  expect(hashBearerKey(`bearer  ${key} `)).toBe(Bun.SHA256.hash(key, 'hex'))
-  for (const missing of [null, '', '  ']) expect(() => hashBearerKey(missing)).toThrow('Missing API key')
+  expect(hashBearerKey(`bearer  ${key} `, false)).toBe(Bun.SHA256.hash(key, 'hex'))
+  for (const missing of [null, '', '  ']) expect(() => hashBearerKey(missing, true)).toThrow('Missing API key')
   for (const bad of [key, `Basic ${key}`, 'Bearer lgw_x_0123456789', 'Bearer lgw_proj_1', `Bearer ${key} ${key}`]) {
-    expect(() => hashBearerKey(bad)).toThrow('Invalid API key')
+    expect(() => hashBearerKey(bad, false)).toThrow('Invalid API key')
+  }
+})
+
+test('accepts a key of another format only while imported keys are accepted', () => {
+  const key = 'sk-1234'
+  expect(() => hashBearerKey(`Bearer ${key}`, false)).toThrow('Invalid API key')
+  expect(hashBearerKey(`Bearer ${key}`, true)).toBe(Bun.SHA256.hash(key, 'hex'))
+  for (const bad of [key, `Basic ${key}`, `Bearer ${key} ${key}`, 'Bearer schlüssel', `Bearer ${'x'.repeat(513)}`]) {
+    expect(() => hashBearerKey(bad, true)).toThrow('Invalid API key')
   }
 })
 

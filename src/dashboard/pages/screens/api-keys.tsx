@@ -98,6 +98,11 @@ function ShowAll({ all, onChange }: { all: boolean; onChange(isChecked: boolean)
   )
 }
 
+function describeType({ type, imported }: ApiKey): string {
+  if (imported) return 'Imported key'
+  return type === 'test' ? 'Test key' : 'Project key'
+}
+
 /** Describes the limits of a key in one line; '' when it has none. */
 function describeLimits({
   requests_per_minute: requests,
@@ -130,7 +135,7 @@ function listColumns(budgets: readonly Budget[]): ResourceColumn<ApiKey>[] {
       cell: key => (
         <>
           <code className="block font-mono text-xs whitespace-nowrap">{key.redacted_value}</code>
-          <span className="text-xs text-muted">{key.type === 'test' ? 'Test key' : 'Project key'}</span>
+          <span className="text-xs text-muted">{describeType(key)}</span>
         </>
       ),
     },

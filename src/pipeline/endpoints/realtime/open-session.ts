@@ -2,7 +2,6 @@
  * Opens a session of OpenAI's Realtime API for a client, under the project's provider key. The opening and each response in the session
  * count as requests, and are recorded. All open sessions are checked every half minute, whether they would still be admitted.
  */
-import { hashBearerKey } from '../../../admission/key-validator.ts'
 import { ClientDisconnected, createError, ProxyError } from '../../../errors/errors.ts'
 import { NO_USAGE } from '../../../formats/token-usage.ts'
 import type { ResolvedKey } from '../../../postgres/admit-requests.ts'
@@ -45,7 +44,7 @@ export function createRealtimeSessions(stages: PipelineServices): RealtimeSessio
 
   async function open(request: RealtimeRequest): Promise<RealtimeSession> {
     const { model, isTranscription, authorization, address, headers } = request
-    const keyHash = hashBearerKey(authorization)
+    const keyHash = stages.admission.hashKey(authorization)
     const query = { endpoint: 'realtime' as const, model: model ?? '', stream: true, body: {} }
     const { resolvedKey, release } = await stages.admission.admit({ keyHash, address, exactKey: null }).catch(error => {
       const cachedKey = stages.admission.findCachedKey(keyHash)

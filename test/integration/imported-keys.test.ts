@@ -1,0 +1,167 @@
+/** Keys of another gateway, which were imported by their SHA-256: accepted in any format until a date that the operator sets. */
+import OpenAI from 'openai'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { callFunction } from '../../src/postgres/call.ts'
+import { describeBackends, type Stores } from '../harness/backends.ts'
+import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+
+const MODEL = 'gpt-4o'
+const hashOf = (key: string) => Bun.SHA256.hash(key, 'hex')
+
+interface ImportedKey {
+  key: string
+  expires_at?: string | null
+  blocked?: boolean
+}
+
+let upstreams: Upstreams
+beforeAll(async () => {
+  upstreams = await startUpstreams()
+})
+afterAll(() => upstreams.stop())
+
+describeBackends('imported keys', backend => {
+  let stores: Stores
+  let proxy: TestProxy
+
+  beforeAll(async () => {
+    stores = await backend.open()
+    proxy = await startProxy({
+      stores,
+      environment: { ...upstreams.environment, AGGREGATOR_BASE_URL: upstreams.environment.OPENAI_BASE_URL ?? '' },
+      refreshVendorsMs: 20,
+    })
+  })
+  afterAll(() => proxy.stop())
+
+  function importKeys(keys: readonly ImportedKey[], options: Record<string, unknown> = {}) {
+    return callFunction(stores.database, 'import_accounts', {
+      document: {
+        ...{ gateway: 'litellm', plan: 'pro', has_all_keys: false, vendors: [], vendor_keys: [], budgets: [] },
+        projects: [{ id: 'team-1', name: 'search', settings: {}, members: [] }],
+        keys: keys.map(({ key, expires_at = null, blocked = false }) => ({
+          ...{
+            hash: hashOf(key),
+            former_of: null,
+            project: 'team-1',
+            name: key.slice(-8),
+            prefix: `sk-...${key.slice(-4)}`,
+          },
+          ...{ created_at: null, expires_at, blocked, requests_per_minute: 7 },
+          ...{ tokens_per_minute: null, allowed_models: null },
+        })),
+        ...options,
+      },
+    })
+  }
+
+  /** Returns the key's status at a model list and at a chat request, which must agree; the error's code if it is rejected. */
+  async function statusOf(key: string): Promise<string> {
+    const client = new OpenAI({ apiKey: key, baseURL: proxy.baseUrl, maxRetries: 0 })
+    const codes = await Promise.all(
+      [
+        () => client.models.list(),
+        () => client.chat.completions.create({ model: MODEL, messages: [{ role: 'user', content: 'Hi' }] }),
+      ].map(send =>
+        send().then(
+          () => 'accepted',
+          error => {
+            if (!(error instanceof OpenAI.APIError)) throw error
+            return error.status === 401 || error.status === 403 ? `${error.status} ${error.code}` : 'accepted'
+          },
+        ),
+      ),
+    )
+    expect(new Set(codes).size).toBe(1)
+    return codes[0] ?? ''
+  }
+
+  const becomes = (key: string, status: string) =>
+    waitUntil(`the key is ${status}`, async () => (await statusOf(key)) === status)
+
+  test('without imported keys, rejects a key of another format before any lookup', async () => {
+    expect(await statusOf('sk-never-imported')).toBe('401 invalid_api_key')
+    await callFunction(stores.database, 'create_project', { project: 'own', plan: 'pro' })
+    // Its hash is known, but it was not imported.
+    await stores.database.call(
+      `insert into api_keys (project_id, key_hash, prefix, type, name)
+       select id, sha256('sk-inserted-by-hand'), 'sk-', 'project', 'by hand' from projects where name = 'own'`,
+      [],
+    )
+    expect(await statusOf('sk-inserted-by-hand')).toBe('401 invalid_api_key')
+  })
+
+  test('accepts an imported key of any format, and no other', async () => {
+    const sk = `sk-${crypto.randomUUID()}`
+    const own = `our.own/format:${crypto.randomUUID()}=`
+    await importKeys([{ key: sk }, { key: own }])
+    await becomes(sk, 'accepted')
+    expect(await statusOf(own)).toBe('accepted')
+    expect(await statusOf(`${sk}x`)).toBe('401 invalid_api_key')
+    expect(await statusOf(`lgw_proj_${'0'.repeat(32)}`)).toBe('401 invalid_api_key')
+    const issued = await proxy.createKey({ type: 'project' })
+    expect(await statusOf(issued)).toBe('accepted')
+  })
+
+  test('rejects one that is blocked with 403, and one that has expired with 401', async () => {
+    const [valid, blocked, expired] = ['valid', 'blocked', 'expired'].map(
+      name => `sk-${name}-${crypto.randomUUID()}`,
+    ) as [string, string, string]
+    await importKeys([
+      { key: valid },
+      { key: blocked, blocked: true },
+      { key: expired, expires_at: new Date(Date.now() - 60_000).toISOString() },
+    ])
+    await becomes(valid, 'accepted')
+    expect(await statusOf(blocked)).toBe('403 api_key_disabled')
+    expect(await statusOf(expired)).toBe('401 invalid_api_key')
+    await importKeys([{ key: valid, blocked: true }])
+    expect(await statusOf(valid)).toBe('403 api_key_disabled')
+    // Deactivated here: an import does not restore it.
+    await importKeys([{ key: valid }])
+    expect(await statusOf(valid)).toBe('403 api_key_disabled')
+  })
+
+  test('expires at the operator’s date, and not before one is set', async () => {
+    const [early, late] = ['early', 'late'].map(name => `sk-${name}-${crypto.randomUUID()}`) as [string, string]
+    await importKeys([{ key: early }])
+    await becomes(early, 'accepted')
+    const issued = await proxy.createKey({ type: 'project' })
+    await importKeys([], { keys_until: new Date(Date.now() - 1_000).toISOString() })
+    expect(await statusOf(early)).toBe('401 invalid_api_key')
+    expect(await statusOf(issued)).toBe('accepted')
+    // The date applies to keys that are imported later.
+    await importKeys([{ key: late }])
+    expect(await statusOf(late)).toBe('401 invalid_api_key')
+    await importKeys([], { keys_until: null })
+    await becomes(late, 'accepted')
+  })
+
+  test('rotating one issues a key of this format, and a later import does not restore the former value', async () => {
+    const key = `sk-${crypto.randomUUID()}`
+    await importKeys([{ key }])
+    await becomes(key, 'accepted')
+    const [{ id } = { id: 0 }] = await proxy.query<{ id: number }>(
+      `select id from api_keys where imported_hash = decode('${hashOf(key)}', 'hex')`,
+    )
+    const rotated = await callFunction(stores.database, 'rotate_key', { of_key: id, grace: 'PT0S' })
+    expect(rotated).toMatch(/^lgw_proj_/)
+    expect(await statusOf(rotated)).toBe('accepted')
+    await importKeys([{ key }], { keys_until: new Date(Date.now() - 1_000).toISOString() })
+    expect(await statusOf(key)).toBe('401 invalid_api_key')
+    expect(await statusOf(rotated)).toBe('accepted')
+    await importKeys([], { keys_until: null })
+    expect(await statusOf(key)).toBe('401 invalid_api_key')
+  })
+
+  test('deactivates a key that its gateway no longer has', async () => {
+    const [kept, deleted] = ['kept', 'deleted'].map(name => `sk-${name}-${crypto.randomUUID()}`) as [string, string]
+    await importKeys([{ key: kept }, { key: deleted }])
+    await becomes(deleted, 'accepted')
+    await importKeys([{ key: kept }], { has_all_keys: true })
+    expect(await statusOf(kept)).toBe('accepted')
+    expect(await statusOf(deleted)).toBe('403 api_key_disabled')
+  })
+})
