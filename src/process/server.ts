@@ -22,6 +22,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map<string, ()
   ['catalogue:sync', () => import('./commands/sync-catalogue.ts')],
   ['report', () => import('./commands/report.ts')],
   ['audit', () => import('./commands/audit.ts')],
+  ['import', () => import('./commands/import.ts')],
   ['embedder:install', () => import('./commands/install-embedder.ts')],
 ])
 
@@ -50,6 +51,9 @@ const HELP = `Usage: model-proxy                                    starts the p
        model-proxy audit [--from 2026-11-01] [--to TIME] [--project NAME] [--json]
                                                       checks admitted requests, spending and records; exits with 1
                                                       for violations, and with 2 if it cannot run; see audit --help
+       model-proxy import litellm [--config FILE] [--dry-run] [--keys-until DATE]
+                                                      imports LiteLLM's config.yaml, and its database from
+                                                      LITELLM_DATABASE_URL: projects, keys, budgets, models
        model-proxy embedder:install [--to DIRECTORY]  downloads the sentence model for EMBEDDER=local
        model-proxy --version
 `

@@ -1,0 +1,162 @@
+/** LiteLLM's settings: those that become settings of projects, and the reasons why others have no counterpart. */
+import type { ImportReport } from './import-report.ts'
+import type { ModelPlan } from './litellm-models.ts'
+import { asList, asNumber, asObject, asText, isObject, type Json, type LiteLlmConfig, type LiteLlmDatabase } from './litellm-source.ts'
+
+/** Settings that are used, or that need no counterpart, by name. An empty reason: used. */
+const REASONS: Readonly<Record<string, string>> = {
+  alerting: 'alerts are webhooks: the page Alerts, or docs/webhooks.md',
+  alerting_threshold: 'the setting alert_latency_ms of each project',
+  allowed_fails: 'UPSTREAM_CIRCUIT_FAILURES, for the installation',
+  allowed_fails_policy: 'a circuit opens by the kind of failure itself',
+  background_health_checks: 'a provider’s health is measured by requests; none are sent for it',
+  cache: '',
+  cache_params: '',
+  callbacks: 'traces go to an OpenTelemetry collector: OTEL_EXPORTER_OTLP_ENDPOINT',
+  content_policy_fallbacks: 'a refusal is a response, not a failure',
+  context_window_fallbacks: 'a fallback is called when a model is unavailable, not when a request is too long for it',
+  cooldown_time: 'UPSTREAM_CIRCUIT_OPEN_MS, for the installation',
+  custom_auth: 'only keys authenticate; own checks of requests are a hook: docs/hooks.md',
+  database_connection_pool_limit: 'DATABASE_MAX_CONNECTIONS',
+  database_url: 'DATABASE_URL is another database than LiteLLM’s',
+  default_fallbacks: '',
+  default_team_settings: 'set log settings for each project',
+  disable_spend_logs: 'every request is recorded, because budgets are checked against the records',
+  drop_params: 'fields that a model does not support are handled for each vendor',
+  enable_jwt_auth: 'only keys authenticate requests; people log in by OpenID Connect',
+  enable_pre_call_checks: 'the provider rejects a request that is too long',
+  failure_callback: 'traces go to an OpenTelemetry collector: OTEL_EXPORTER_OTLP_ENDPOINT',
+  fallbacks: '',
+  global_max_parallel_requests: 'concurrency is limited per key, by the plan',
+  health_check_interval: 'a provider’s health is measured by requests; none are sent for it',
+  master_key: 'administrators have accounts: model-proxy create-admin. Replace it in applications by keys',
+  max_budget: 'set the organization’s budget: scripts/set-budget.sql, or the page Budgets',
+  budget_duration: 'set the organization’s budget: scripts/set-budget.sql, or the page Budgets',
+  max_internal_user_budget: 'budgets belong to projects and keys',
+  max_parallel_requests: 'concurrency is limited per key, by the plan',
+  max_request_size_mb: 'MAX_BODY_BYTES',
+  model_group_alias: '',
+  num_retries: 'UPSTREAM_MAX_RETRIES, for the installation',
+  redis_host: 'REDIS_URL',
+  redis_password: 'REDIS_URL',
+  redis_port: 'REDIS_URL',
+  redis_url: 'REDIS_URL',
+  request_timeout: '',
+  retry_policy: 'retries depend on the kind of failure: docs/providers.md',
+  routing_strategy: 'an alias calls its first model, and the next one if that fails',
+  routing_strategy_args: 'an alias calls its first model, and the next one if that fails',
+  service_callbacks: 'metrics are at METRICS_PORT',
+  set_verbose: 'LOG_LEVEL',
+  json_logs: 'logs are always JSON',
+  store_model_in_db: 'vendors and aliases are always in the database',
+  store_prompts_in_spend_logs: 'the setting log_content of each project',
+  stream_timeout: '',
+  success_callback: 'traces go to an OpenTelemetry collector: OTEL_EXPORTER_OTLP_ENDPOINT',
+  timeout: '',
+  turn_off_message_logging: 'contents are only stored with the setting log_content',
+  use_x_forwarded_for: 'TRUST_PROXY',
+}
+const CACHE_PARAMS = new Set(['type', 'ttl', 'mode', 'similarity_threshold'])
+
+/** Returns the settings of every imported project, and reports those without a counterpart. */
+export function planSettings(config: LiteLlmConfig, models: ModelPlan, report: ImportReport): Json {
+  const { litellm_settings: general, router_settings: router } = config.sections
+  for (const [section, settings] of Object.entries(config.sections)) {
+    for (const [name, value] of Object.entries(settings)) {
+      const reason = REASONS[name]
+      if (value !== null && reason !== '') report.omit(`${section}.${name}`, reason ?? 'not supported here')
+    }
+  }
+  for (const section of config.otherSections) report.omit(section, 'not supported here')
+  const defaults = asList(router.default_fallbacks ?? general.default_fallbacks).map(String)
+  const fallbacks = [...new Set(defaults.flatMap(name => models.targets.get(name) ?? [name]))].slice(0, 5)
+  const seconds = asNumber(router.timeout) ?? asNumber(general.request_timeout)
+  const streamSeconds = asNumber(router.stream_timeout)
+  const settings = {
+    fallbacks,
+    response_timeout_ms: formatDurations(seconds, models.timeouts.response),
+    first_token_timeout_ms: formatDurations(streamSeconds, models.timeouts.firstToken),
+    ...planCache(general, report),
+  }
+  for (const [name, value] of Object.entries(settings))
+    if (!Array.isArray(value) || value.length > 0) report.add('setting', 'config.yaml', `${name} = ${String(value)}`, 'in every project')
+  return settings
+}
+
+function formatDurations(seconds: number | null, byModel: ReadonlyMap<string, number>): string[] {
+  const clamp = (ms: number) => Math.min(3_600_000, Math.max(1, Math.round(ms)))
+  return [
+    ...(seconds === null ? [] : [`${clamp(seconds * 1000)}`]),
+    ...[...byModel].slice(0, 99).map(([model, ms]) => `${model}=${clamp(ms)}`),
+  ]
+}
+
+/** Caching as it was at LiteLLM: off unless it was on, and semantic only if it was. */
+function planCache({ cache, cache_params }: Json, report: ImportReport): Json {
+  const params = asObject(cache_params)
+  for (const name of Object.keys(params).filter(name => !CACHE_PARAMS.has(name)))
+    report.omit(`cache_params.${name}`, 'responses are cached in REDIS_URL and the database, apart for each project')
+  const isOn = cache === true && params.mode !== 'default_off'
+  const isSemantic = /semantic/.test(asText(params.type) ?? '')
+  const ttl = asNumber(params.ttl)
+  const threshold = asNumber(params.similarity_threshold)
+  return {
+    cache_mode: isOn ? 'all' : 'off',
+    semantic_mode: isOn && isSemantic ? 'on' : 'off',
+    ...(ttl !== null && { cache_ttl_seconds: Math.round(ttl) }),
+    ...(isSemantic && threshold !== null && { semantic_threshold: threshold }),
+  }
+}
+
+const KEY_COLUMNS: Readonly<Record<string, string>> = {
+  aliases: 'aliases belong to projects',
+  config: 'a key has no configuration of its own',
+  router_settings: 'settings belong to projects',
+  permissions: 'set the project’s settings instead',
+  max_parallel_requests: 'concurrency is limited per key, by the plan',
+  allowed_cache_controls: 'clients control the cache with Cache-Control',
+  allowed_routes: 'keys are accepted at all endpoints',
+  policies: 'guardrails are a hook: docs/hooks.md',
+  access_group_ids: 'list the models in allowed_models',
+  object_permission_id: 'MCP servers and vector stores are not proxied',
+  auto_rotate: 'rotate keys by the API: docs/admin.md',
+}
+const KEY_METADATA: Readonly<Record<string, string>> = {
+  tags: 'a key adds no tags: clients send X-Proxy-Tags',
+  model_rpm_limit: 'limits per minute apply to all models of a key',
+  model_tpm_limit: 'limits per minute apply to all models of a key',
+  guardrails: 'guardrails are a hook: docs/hooks.md',
+}
+
+const isSet = (value: unknown) =>
+  value !== null && value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0) &&
+  !(isObject(value) && Object.keys(value).length === 0)
+
+/** Reports the settings of a key that have no counterpart. */
+export function reportKeySettings(row: Json, report: ImportReport): void {
+  for (const [column, reason] of Object.entries(KEY_COLUMNS)) if (isSet(row[column])) report.omit(`key ${column}`, reason)
+  for (const [name, value] of Object.entries(asObject(row.metadata)))
+    if (isSet(value)) report.omit(`key metadata.${name}`, KEY_METADATA[name] ?? 'keys have no metadata')
+}
+
+/** Reports rows of the database that have no counterpart. */
+export function reportAccountSettings(database: LiteLlmDatabase, report: ImportReport): void {
+  for (const { organization_alias, budget_id } of database.OrganizationTable)
+    report.omit(`organization ${organization_alias}${budget_id ? ' and its budget' : ''}`, 'an installation is one organization: teams are projects, which have budgets of their own')
+  for (const { budget_id, blocked } of database.EndUserTable)
+    if (budget_id || blocked) report.omit(`customer ${blocked ? 'blocks' : 'budgets'}`, 'end users are recorded, and have no budgets; give a key to each customer')
+  for (const { tag_name } of database.TagTable) report.omit(`tag ${tag_name}`, 'tags have names and values: send X-Proxy-Tags: team=search, and set-budget -v tag=team=search')
+  for (const { project_alias, project_id } of database.ProjectTable)
+    report.omit(`project ${project_alias ?? project_id}`, 'its keys are in the project of their team')
+  for (const _ of database.ProxyModelTable)
+    report.omit('models in LiteLLM’s database', 'they are encrypted with LITELLM_SALT_KEY: add them to model_list of config.yaml')
+  for (const { user_role, user_email, user_id } of database.UserTable) {
+    if (user_role === 'proxy_admin') report.omit(`administrator ${user_email ?? user_id}`, 'model-proxy create-admin EMAIL --promote')
+  }
+  for (const team of database.TeamTable) {
+    for (const column of ['soft_budget', 'max_parallel_requests', 'router_settings', 'policies', 'organization_id'])
+      if (column !== 'organization_id' && isSet(team[column]))
+        report.omit(`team ${column}`, column === 'soft_budget' ? 'add a spend alert with its recipients' : (KEY_COLUMNS[column] ?? 'not supported here'))
+    for (const name of Object.keys(asObject(team.metadata))) report.omit(`team metadata.${name}`, 'projects have no metadata')
+  }
+}

@@ -1,0 +1,220 @@
+/** Imports a made-up company from LiteLLM's configuration and database, which a separate PostgreSQL server holds. */
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { readConfig } from '../../src/config/config.ts'
+import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
+import { importLiteLlm, type ImportOptions } from '../../src/process/commands/import.ts'
+import { readLiteLlmConfig, readLiteLlmDatabase } from '../../src/process/import/litellm-source.ts'
+import { describeBackends, type Stores } from '../harness/backends.ts'
+import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startProxy } from '../harness/proxy.ts'
+
+const FIXTURES = fileURLToPath(new URL('../fixtures/litellm/', import.meta.url))
+const ENVIRONMENT = {
+  HANSE_OPENAI_KEY: 'sk-vendor-openai-1',
+  HANSE_OPENAI_KEY_2: 'sk-vendor-openai-2',
+  HANSE_AZURE_KEY: 'azure-vendor-key-3',
+  HANSE_GROQ_KEY: 'gsk-vendor-key-4',
+}
+const SECRETS = [...Object.values(ENVIRONMENT), 'sk-ant-in-the-file', 'sk-hanse-1']
+const CONFIG = readConfig({ ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') })
+
+let source: EmbeddedDatabase
+let upstreams: Upstreams
+beforeAll(async () => {
+  upstreams = await startUpstreams()
+  source = await openEmbeddedDatabase({ directory: null, psql: { port: 0, password: 'litellm' } })
+  await source.runScript(
+    `create schema litellm; set search_path = litellm; ${await readFile(`${FIXTURES}schema.sql`, 'utf8')}`,
+  )
+}, 60_000)
+afterAll(async () => {
+  await Promise.all([source.close(), upstreams.stop()])
+})
+
+const sourceUrl = () =>
+  `postgresql://postgres:litellm@127.0.0.1:${source.psqlPort}/postgres?schema=litellm&connection_limit=5&sslmode=disable`
+
+describeBackends('import litellm', backend => {
+  let stores: Stores
+  beforeEach(async () => {
+    stores = await backend.open()
+  })
+
+  async function importAll(options: Partial<ImportOptions> = {}): Promise<string> {
+    return importLiteLlm(stores.database, CONFIG, {
+      config: await readLiteLlmConfig(`${FIXTURES}config.yaml`),
+      source: await readLiteLlmDatabase(sourceUrl()),
+      ...{ isDryRun: false, plan: 'enterprise', project: 'personal', keysUntil: undefined, environment: ENVIRONMENT },
+      ...options,
+    })
+  }
+
+  /** Everything that an import writes, as text, without times of its own. */
+  async function readAll(): Promise<string> {
+    const tables = ['projects', 'api_keys', 'budgets', 'budget_periods', 'vendors', 'vendor_keys', 'users', 'memberships', 'audit_log']
+    const texts = tables.map(async table => {
+      const rows = await stores.database.call<{ row: unknown }>(`select to_jsonb(t) as row from ${table} t order by t::text`, [])
+      return `${table} ${JSON.stringify(rows)}`
+    })
+    return (await Promise.all(texts)).join('\n')
+  }
+
+  async function budgetsOf(where: string) {
+    return stores.database.call<{ key: string | null; model: string | null; per: string; amount: number; spent: number }>(
+      `select k.name as key, b.model, b.per, b.amount::double precision as amount, c.spent::double precision as spent
+       from budgets b join projects p on p.id = b.project_id left join api_keys k on k.id = b.key_id
+       join budget_periods c on c.budget_id = b.id where ${where} order by b.per, k.name nulls first, b.model nulls first`,
+      [],
+    )
+  }
+
+  test('turns teams into projects with their models, keys and members', async () => {
+    await importAll()
+    const projects = await stores.database.call<{ name: string; aliases: string[]; allowed_models: string[]; keys: number }>(
+      `select name, aliases, allowed_models, (select count(*)::integer from api_keys k where k.project_id = p.id) as keys
+       from projects p where imported_id is not null order by id`,
+      [],
+    )
+    expect(projects.map(({ name }) => name)).toEqual(
+      ['Search', 'Support', 'Legal-Contracts', 'Data', 'Mobile', 'Web', 'Billing', 'Fraud', 'Maps', 'Ops', 'HR', 'Old', 'personal'],
+    )
+    // The former value of the rotated key is one more.
+    expect(projects.reduce((sum, { keys }) => sum + keys, 0)).toBe(41)
+    expect(projects[0]?.aliases).toEqual([
+      'fast=openai/gpt-4o-mini|groq/llama-3.3-70b-versatile',
+      'smart=azure-hanse-eu/gpt-4o-eu|openai/gpt-4o|anthropic/claude-sonnet-4-5|openai/gpt-4o-mini',
+      'claude=anthropic/claude-sonnet-4-5',
+      'llama=groq/llama-3.3-70b-versatile',
+      'house=vllm-llm-hanse-internal-8000/qwen3-32b',
+      'gemini=gemini/gemini-2.5-flash',
+      'embed=openai/text-embedding-3-small',
+      'second=openai-2/gpt-4o',
+      'gpt-4=azure-hanse-eu/gpt-4o-eu|openai/gpt-4o|anthropic/claude-sonnet-4-5|openai/gpt-4o-mini',
+      'best=anthropic/claude-sonnet-4-5',
+    ])
+    expect(projects[4]?.allowed_models).toEqual(['fast', 'embed'])
+    expect(projects[6]?.allowed_models).toContain('house')
+    const members = await stores.database.call(
+      `select u.email, u.role as rights, m.role from memberships m join users u on u.id = m.user_id order by 1`,
+      [],
+    )
+    expect(members).toEqual([
+      { email: 'ada@hanse.example', rights: 'reader', role: 'owner' },
+      { email: 'ben@hanse.example', rights: 'reader', role: 'viewer' },
+    ])
+  })
+
+  test('imports limits of keys, of which the lower of two applies', async () => {
+    await importAll()
+    const keys = await stores.database.call<Record<string, unknown>>(
+      `select name, requests_per_minute, tokens_per_minute, allowed_models, deactivated_at is not null as blocked, expires_at <= now() as expired
+       from api_keys where is_imported and name in ('app-2', 'app-4', 'app-5', 'app-6', 'app-12', 'app-16', 'sk-...e-39') order by id`,
+      [],
+    )
+    const none = { requests_per_minute: null, tokens_per_minute: null, allowed_models: null, blocked: false, expired: null }
+    expect(keys.sort((a, b) => (String(a.name) < String(b.name) ? -1 : 1))).toEqual([
+      { ...none, name: 'app-12', blocked: true },
+      { ...none, name: 'app-16', requests_per_minute: 50 },
+      { ...none, name: 'app-2', allowed_models: ['fast'] },
+      { ...none, name: 'app-4', requests_per_minute: 10, tokens_per_minute: 9000 },
+      { ...none, name: 'app-5', blocked: true },
+      { ...none, name: 'app-6', expired: true },
+      { ...none, name: 'sk-...e-39' },
+    ])
+  })
+
+  test('imports budgets of teams, keys, models and members with what was spent', async () => {
+    await importAll()
+    expect(await budgetsOf(`p.name = 'Search'`)).toEqual([
+      { key: null, model: 'azure-hanse-eu/gpt-4o-eu', per: 'day', amount: 7.5, spent: 0 },
+      { key: null, model: null, per: 'month', amount: 100, spent: 1 },
+      // Of the member's 30 dollars, of which 4 are spent, each of two keys gets half.
+      { key: 'app-1', model: null, per: 'month', amount: 15, spent: 2 },
+      { key: 'app-13', model: null, per: 'month', amount: 15, spent: 2 },
+    ])
+    expect(await budgetsOf(`p.name = 'Support'`)).toEqual([{ key: null, model: null, per: 'day', amount: 400, spent: 2 }])
+    expect(await budgetsOf(`p.name = 'Legal-Contracts'`)).toEqual([
+      { key: 'app-3', model: null, per: 'day', amount: 12, spent: 2.5 },
+      { key: null, model: null, per: 'total', amount: 300, spent: 3 },
+    ])
+    expect(await budgetsOf(`k.name = 'app-8'`)).toEqual([
+      { key: 'app-8', model: 'openai/gpt-4o-mini', per: 'month', amount: 3, spent: 0 },
+    ])
+    expect(await budgetsOf(`p.name = 'personal'`)).toEqual([{ key: 'app-40', model: null, per: 'week', amount: 20, spent: 0 }])
+  })
+
+  test('a second import changes nothing, and one after further spending counts the difference', async () => {
+    await importAll()
+    const before = await readAll()
+    expect(await importAll()).toContain('key: 0 new, 0 changed, 41 unchanged')
+    expect(await readAll()).toBe(before)
+    await stores.database.call(`update budget_periods c set spent = spent + 5 from budgets b where b.id = c.budget_id and b.amount = 300`, [])
+    await source.runScript(`update litellm."LiteLLM_TeamTable" set spend = 13 where team_id = 'team-3'`)
+    try {
+      await importAll()
+      expect((await budgetsOf(`p.name = 'Legal-Contracts' and k.id is null`))[0]?.spent).toBe(18)
+    } finally {
+      await source.runScript(`update litellm."LiteLLM_TeamTable" set spend = 3 where team_id = 'team-3'`)
+    }
+  })
+
+  test('a dry run changes nothing and reports each setting without a counterpart, with its reason and no secret', async () => {
+    const before = await readAll()
+    const report = await importAll({ isDryRun: true })
+    expect(await readAll()).toBe(before)
+    expect(report).toContain('key: 41 new, 0 changed, 0 unchanged')
+    for (const [setting, reason] of [
+      ['router_settings.routing_strategy', 'an alias calls its first model'],
+      ['litellm_settings.success_callback', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
+      ['general_settings.master_key', 'create-admin'],
+      ['litellm_params.max_tokens', 'parameters are not added to requests'],
+      ['key of vendor gemini', 'HANSE_GEMINI_KEY is not set here'],
+      ['model exotic', 'no vendor for sagemaker/'],
+      ['customer budgets (2 times)', 'give a key to each customer'],
+      ['tag batch', 'X-Proxy-Tags'],
+      ['organization hanse and its budget', 'an installation is one organization'],
+      ['administrator Ada@hanse.example', '--promote'],
+      ['team soft_budget', 'spend alert'],
+      ['key metadata.tags', 'X-Proxy-Tags'],
+      ['members without an e-mail address', 'log in with their e-mail'],
+    ] as const) {
+      const line = report.split('\n').find(each => each.startsWith(setting))
+      expect(line, setting).toContain(reason)
+    }
+    for (const secret of SECRETS) expect(report).not.toContain(secret)
+  })
+
+  test('a failure changes nothing and names the cause in one line', async () => {
+    await importAll({ source: null, config: null, keysUntil: null })
+    await stores.database.call(`insert into projects (name, plan) values ('HR', 'pro')`, [])
+    const before = await readAll()
+    const error = await importAll().catch((error: Error) => error)
+    expect(error).toMatchObject({ message: 'project "HR" exists already' })
+    expect(await readAll()).toBe(before)
+  })
+
+  test('clients keep their keys: an imported one is answered by the imported vendor', async () => {
+    const config = await readLiteLlmConfig(`${FIXTURES}config.yaml`)
+    const models = config.models.map(model =>
+      model.name === 'fast' ? { ...model, params: { ...model.params, api_base: upstreams.environment.OPENAI_BASE_URL } } : model,
+    )
+    await importAll({ config: { ...config, models } })
+    const proxy = await startProxy({ stores, environment: { ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') } })
+    try {
+      const client = (apiKey: string) => new OpenAI({ apiKey, baseURL: proxy.baseUrl, maxRetries: 0 })
+      const send = (key: string, model: string) =>
+        client(key).chat.completions.create({ model, messages: [{ role: 'user', content: 'Hello' }] })
+      expect((await send('sk-hanse-2', 'fast')).choices[0]?.message.content).toBeTruthy()
+      expect((await send('sk-hanse-1-before', 'fast')).choices[0]?.message.content).toBeTruthy()
+      await expect(send('sk-hanse-2', 'claude')).rejects.toMatchObject({ status: 403 })
+      await expect(send('sk-hanse-5', 'fast')).rejects.toMatchObject({ status: 403, code: 'api_key_disabled' })
+      await expect(send('sk-hanse-6', 'fast')).rejects.toMatchObject({ status: 401 })
+      await expect(send('sk-hanse-41', 'fast')).rejects.toMatchObject({ status: 401 })
+    } finally {
+      await proxy.stop()
+    }
+  })
+})
