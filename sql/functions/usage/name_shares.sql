@@ -7,26 +7,15 @@ set search_path = model_proxy, pg_temp
 set jit = off
 set work_mem = '64MB'
 as $$
-    with month as materialized (
-        select
-            m.begins, (m.begins at time zone 'UTC' + interval '1 month') at time zone 'UTC' as ends,
-            -- Nothing is dated in the future, so that the current month up to now is the whole month.
-            from_time <= m.begins and until_time >= now() as is_whole
-        from (select date_trunc('month', now(), 'UTC') as begins) m
-    ),
-    pieces as materialized (
-        select p.begins, p.ends, p.grain, p.grain in ('month', 'day') as is_summed
-        from month m
-        cross join lateral split_usage_range(from_time, case when m.is_whole then m.begins else until_time end, 'all', 'UTC') p
-        union all
-        select m.begins, m.ends, 'month', true from month m where m.is_whole
+    with pieces as materialized (
+        select p.*, p.grain <> 'record' as is_summed from split_range_by_days(from_time, until_time) p
     ),
     seen as materialized (
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
     ),
     counted as (
         -- One index range for each part of the time, as in usage_in_range().
-        select u.name, u.requests, u.hits, u.misses, u.failed, u.tokens, u.cost_usd, u.saved_usd
+        select w.sign, u.name, u.requests, u.hits, u.misses, u.failed, u.tokens, u.cost_usd, u.saved_usd
         from seen s
         join pieces w on w.is_summed
         cross join lateral (
@@ -39,12 +28,12 @@ as $$
         union all
         -- Usage that is not summed yet, and the partial days at both ends of the time.
         select
-            n.name, u.requests, case when u.cache_result in ('HIT', 'HIT-SEMANTIC') then u.requests else 0 end,
+            u.sign, n.name, u.requests, case when u.cache_result in ('HIT', 'HIT-SEMANTIC') then u.requests else 0 end,
             case when u.cache_result = 'MISS' then u.requests else 0 end, case when u.status_class >= 4 then u.requests else 0 end,
             u.prompt_tokens + u.completion_tokens, u.cost_usd, u.saved_usd
         from (
             select
-                r.key_id, r.provider, r.end_user, r.provider_keys, r.requests, r.cache_result, r.status_class, r.prompt_tokens, r.completion_tokens,
+                w.sign, r.key_id, r.provider, r.end_user, r.provider_keys, r.requests, r.cache_result, r.status_class, r.prompt_tokens, r.completion_tokens,
                 r.cost_usd, r.saved_usd
             from seen s
             join pieces w on not w.is_summed
@@ -53,11 +42,11 @@ as $$
             ) r
             union all
             select
-                p.key_id, p.provider, p.end_user, p.provider_keys, p.requests, p.cache_result, p.status_class, p.prompt_tokens, p.completion_tokens,
-                p.cost_usd, p.saved_usd
+                w.sign, p.key_id, p.provider, p.end_user, p.provider_keys, p.requests, p.cache_result, p.status_class, p.prompt_tokens,
+                p.completion_tokens, p.cost_usd, p.saved_usd
             from usage_pending p
+            join pieces w on w.is_summed and p.at >= w.begins and p.at < w.ends
             where p.project_id in (select s.id from seen s)
-                and exists (select from pieces w where w.is_summed and p.at >= w.begins and p.at < w.ends)
         ) u
         cross join lateral (
             select case of_kind when 'end_user' then u.end_user else name_provider_key(u.provider, u.provider_keys) end as name
@@ -66,11 +55,11 @@ as $$
             and (of_key_type is null or (u.key_id in (select test_keys())) = (of_key_type = 'test'))
     )
     select
-        c.name, sum(c.requests)::bigint, sum(c.hits)::bigint, sum(c.misses)::bigint, sum(c.failed)::bigint, sum(c.tokens)::bigint, sum(c.cost_usd),
-        sum(c.saved_usd)
+        c.name, sum(c.sign * c.requests)::bigint, sum(c.sign * c.hits)::bigint, sum(c.sign * c.misses)::bigint, sum(c.sign * c.failed)::bigint,
+        sum(c.sign * c.tokens)::bigint, sum(c.sign * c.cost_usd), sum(c.sign * c.saved_usd)
     from counted c
     group by c.name
-    having sum(c.requests) <> 0;
+    having sum(c.sign * c.requests) <> 0;
 $$;
 
 comment on function name_shares(bigint[], timestamptz, timestamptz, text, text) is

@@ -108,6 +108,34 @@ describeBackends('spend', backend => {
     expect(listed.map(({ object: _, hit_rate: __, ...row }) => row)).toEqual(summed)
   })
 
+  test('sums by days, added and subtracted, cover exactly the time', async () => {
+    // The number of pieces that contain a moment changes only where a piece begins or ends.
+    const [counted] = await proxy.query<Row>(`
+      with spans as materialized (
+        select s, now() - random() * interval '400 days' as from_time, random() * interval '90 days' as length
+        from generate_series(1, 40) s
+      ),
+      pieces as materialized (
+        select x.*, p.* from (select s, from_time, from_time + length as until_time from spans) x
+        cross join lateral split_range_by_days(x.from_time, x.until_time) p
+      )
+      select
+        count(*) filter (where c.sum <> (at >= from_time and at < until_time)::integer)::integer as wrong,
+        (select count(distinct s) from pieces)::integer as spans,
+        (select count(distinct (grain, sign)) from pieces)::integer as kinds,
+        (select max(count) from (select count(*) from pieces where grain = 'day' group by s) d)::integer < 40 as are_few
+      from (
+        select p.s, p.from_time, p.until_time, b.at, (
+          select coalesce(sum(o.sign), 0) from pieces o where o.s = p.s and o.begins <= b.at and o.ends > b.at
+        ) as sum
+        from pieces p
+        cross join lateral (values (p.begins), (p.ends), (p.from_time)) as b (at)
+      ) c
+      -- The rest of a current day and month is read with it: nothing is dated in the future.
+      where at < now()`)
+    expect(counted).toEqual({ wrong: 0, spans: 40, kinds: 5, are_few: true })
+  })
+
   const MEASURES: Record<string, (row: Row) => number> = {
     cost: row => Number(row.cost_usd),
     saved: row => Number(row.saved_usd),
