@@ -7,7 +7,7 @@ set search_path = model_proxy, pg_temp
 set jit = off
 as $$
     with pieces as materialized (
-        select p.begins, p.ends, p.grain from split_usage_range(from_time, until_time, 'all', 'UTC') p
+        select p.begins, p.ends, p.grain, p.sign from split_usage_range(from_time, until_time, 'all', 'UTC') p
     ),
     seen as materialized (
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
@@ -19,7 +19,7 @@ as $$
     ),
     noted as (
         -- One index range for each part of the time, as in usage_in_range().
-        select u.cache_result, u.bucket, u.requests
+        select u.cache_result, u.bucket, w.sign * u.requests as requests
         from summed s
         join pieces w on w.grain <> 'record'
         cross join lateral (
@@ -29,24 +29,24 @@ as $$
             offset 0
         ) u
         union all
-        select u.cache_result, u.bucket, u.requests
+        select u.cache_result, u.bucket, w.sign * u.requests
         from seen s
         join pieces w on w.grain = 'record'
         cross join lateral (
             select x.* from usage_per_record x where x.project_id = s.id and x.at >= w.begins and x.at < w.ends offset 0
         ) u
         union all
-        select p.cache_result, p.bucket, p.requests
+        select p.cache_result, p.bucket, w.sign * p.requests
         from usage_pending p
+        join pieces w on w.grain <> 'record' and p.at >= w.begins and p.at < w.ends
         where p.project_id in (select s.id from seen s)
-            and p.at >= from_time
-            and p.at + interval '15 minutes' <= until_time
     ),
     counted as (
         select n.cache_result, n.bucket, sum(n.requests) as requests
         from noted n
         where n.cache_result <> ''
         group by 1, 2
+        having sum(n.requests) <> 0
     ),
     ranked as (
         select

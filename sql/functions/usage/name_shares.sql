@@ -5,6 +5,7 @@ stable
 set search_path = model_proxy, pg_temp
 -- As in usage_by_tag().
 set jit = off
+set enable_sort = off
 set work_mem = '64MB'
 as $$
     with pieces as materialized (

@@ -25,7 +25,7 @@ as $$
             coalesce(sum(u.requests) filter (where u.status_class >= 4), 0) as failed,
             sum(u.cost_usd) as cost_usd, sum(u.saved_usd) as saved_usd
         -- Sums by key, where the current user may see all of them, have a fraction of the rows.
-        from usage_in_range(null, from_time, until_time, width, zone, choose_usage_sums(null, true, false)) u
+        from usage_in_range(null, from_time, until_time, width, zone, choose_usage_sums(null, true, false), true, false) u
         join api_keys k on k.id = u.key_id
         where of_key_type is null
             or k.type = of_key_type
@@ -33,7 +33,7 @@ as $$
     ),
     previous_usage as materialized (
         select k.project_id, sum(u.cost_usd) as cost_usd
-        from usage_in_range(null, previous_time, from_time, 'all', zone, choose_usage_sums(null, true, false)) u
+        from usage_in_range(null, previous_time, from_time, 'all', zone, choose_usage_sums(null, true, false), true, false) u
         join api_keys k on k.id = u.key_id
         where of_key_type is null
             or k.type = of_key_type

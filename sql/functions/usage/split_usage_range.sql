@@ -19,7 +19,7 @@ as $$
     months as (
         select m.month at time zone 'UTC' as begins, (m.month + interval '1 month') at time zone 'UTC' as ends
         from span s, generate_series(date_trunc('month', s.begins at time zone 'UTC'), s.ends at time zone 'UTC', interval '1 month') as m (month)
-        where width in ('all', 'month')
+        where width = 'month'
             and m.month >= s.begins at time zone 'UTC'
             and m.month + interval '1 month' <= s.ends at time zone 'UTC'
     ),
@@ -28,15 +28,19 @@ as $$
             greatest(d.day, s.begins) as begins,
             least(d.day + interval '24 hours', s.ends) as ends,
             width <> 'hour' and d.day >= s.begins and d.day + interval '24 hours' <= s.ends as is_whole,
-            width = 'all'
-                or extract(minute from d.day at time zone zone) = 0
+            extract(minute from d.day at time zone zone) = 0
                 and extract(minute from (d.day + interval '24 hours') at time zone zone) = 0 as has_whole_hours
         from span s, generate_series(date_trunc('day', s.begins, 'UTC'), s.ends, interval '24 hours') as d (day)
-        where d.day < s.ends
+        where width <> 'all'
+            and d.day < s.ends
             and s.begins < s.ends
             and not exists (
                 select from months m where d.day >= m.begins and d.day < m.ends
             )
+    ),
+    -- Without buckets, pieces may be subtracted, so that fewer are read.
+    unbucketed as (
+        select r.* from span s cross join lateral split_range_by_days(s.begins, s.ends) r where width = 'all'
     ),
     -- Each month or day is counted in the bucket that contains its middle.
     wholes as (
@@ -47,13 +51,14 @@ as $$
             union all
             select d.begins, d.ends, d.begins + interval '12 hours' from days d where d.is_whole
         ) w
-        where width <> 'all'
     ),
     parts as (
-        select d.begins, d.ends, d.has_whole_hours, null::timestamptz as rightful, null::timestamptz as wrong from days d where not d.is_whole
+        select d.begins, d.ends, 1 as sign, d.has_whole_hours, null::timestamptz as rightful, null::timestamptz as wrong from days d where not d.is_whole
+        union all
+        select u.begins, u.ends, u.sign, true, null, null from unbucketed u where u.grain = 'record'
         union all
         -- A part that belongs to the bucket before or after is moved there, day by day.
-        select greatest(o.begins, d.day), least(o.ends, d.day + interval '24 hours'), true, o.rightful, o.wrong
+        select greatest(o.begins, d.day), least(o.ends, d.day + interval '24 hours'), 1, true, o.rightful, o.wrong
         from (
             select w.begins, w.bucket_start as ends, date_trunc(width, w.begins, zone) as rightful, w.bucket_start as wrong
             from wholes w
@@ -97,7 +102,9 @@ as $$
     where d.is_whole
     group by d.begins < (select min(m.begins) from months m)
     union all
-    select p.begins, p.ends, p.grain, interval '0', c.at, c.sign
+    select u.begins, u.ends, u.grain, interval '0', null, u.sign from unbucketed u where u.grain <> 'record'
+    union all
+    select p.begins, p.ends, p.grain, interval '0', c.at, h.sign * c.sign
     from hours h
     cross join lateral (
         values
@@ -115,4 +122,4 @@ as $$
 $$;
 
 comment on function split_usage_range(timestamptz, timestamptz, text, text) is
-    'Divides a time into the pieces by which usage is read: whole UTC months (width: month, all) and days (day, month, all), which count in the bucket that contains their middle; otherwise hours, otherwise quarters of an hour; and single records at both ends, if these are within a quarter (grain: month, day, hour, quarter, record; middle: the distance from the beginning of each to its middle). The part of a month or day that is in the bucket before or after is read again and moved: subtracted (sign: -1) from one bucket, and added (1) to the other, which begins at counted_at; null: not moved.';
+    'Divides a time into the pieces by which usage is read: whole UTC months (width: month) and days (day, month), which count in the bucket that contains their middle; otherwise hours, otherwise quarters of an hour; and single records at both ends, if these are within a quarter (grain: month, day, hour, quarter, record; middle: the distance from the beginning of each to its middle). The part of a month or day that is in the bucket before or after is read again and moved: subtracted (sign: -1) from one bucket, and added (1) to the other, which begins at counted_at. Without buckets (width: all), months and days are those of split_range_by_days(). Null: counted_at (not moved).';

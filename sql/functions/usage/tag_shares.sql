@@ -19,9 +19,9 @@ as $$
         union all
         select 0 where choose_usage_sums(of_projects, false, true) <> 'projects'
     ),
-    counted as (
+    signed as (
         -- One index range for each part of the time, as in usage_in_range().
-        select u.name, u.value, u.requests, u.hits, u.misses, u.failed, u.tokens, u.cost_usd, u.saved_usd
+        select w.sign, u.name, u.value, u.requests, u.hits, u.misses, u.failed, u.tokens, u.cost_usd, u.saved_usd
         from summed s
         join pieces w on w.is_summed
         cross join lateral (
@@ -34,32 +34,39 @@ as $$
         union all
         -- Usage that is not in hourly sums yet, and the partial hours at both ends of the time.
         select
-            g.name, g.value, u.requests, case when u.cache_result in ('HIT', 'HIT-SEMANTIC') then u.requests else 0 end,
+            u.sign, g.name, g.value, u.requests, case when u.cache_result in ('HIT', 'HIT-SEMANTIC') then u.requests else 0 end,
             case when u.cache_result = 'MISS' then u.requests else 0 end, case when u.status_class >= 4 then u.requests else 0 end, u.prompt_tokens + u.completion_tokens, u.cost_usd, u.saved_usd
         from (
-            select r.key_id, r.tags, r.requests, r.cache_result, r.status_class, r.prompt_tokens, r.completion_tokens, r.cost_usd, r.saved_usd
+            select w.sign, r.key_id, r.tags, r.requests, r.cache_result, r.status_class, r.prompt_tokens, r.completion_tokens, r.cost_usd, r.saved_usd
             from seen s
             join pieces w on not w.is_summed
             cross join lateral (
                 select x.* from usage_per_record x where x.project_id = s.id and x.at >= w.begins and x.at < w.ends offset 0
             ) r
             union all
-            select p.key_id, p.tags, p.requests, p.cache_result, p.status_class, p.prompt_tokens, p.completion_tokens, p.cost_usd, p.saved_usd
+            select w.sign, p.key_id, p.tags, p.requests, p.cache_result, p.status_class, p.prompt_tokens, p.completion_tokens, p.cost_usd, p.saved_usd
             from usage_pending p
+            join pieces w on w.is_summed and p.at >= w.begins and p.at < w.ends
             where p.project_id in (select s.id from seen s)
-                and exists (select from pieces w where w.is_summed and p.at >= w.begins and p.at < w.ends)
         ) u
         cross join jsonb_each_text(u.tags) as g (name, value)
         where (of_key_type is null or (u.key_id in (select test_keys())) = (of_key_type = 'test'))
             and (of_name is null or g.name = of_name)
+    ),
+    counted as (
+        select
+            s.name, s.value, sum(s.sign * s.requests) as requests, sum(s.sign * s.hits) as hits, sum(s.sign * s.misses) as misses,
+            sum(s.sign * s.failed) as failed, sum(s.sign * s.tokens) as tokens, sum(s.sign * s.cost_usd) as cost_usd,
+            sum(s.sign * s.saved_usd) as saved_usd
+        from signed s
+        group by 1, 2
     )
     select
-        c.name || '=' || c.value, sum(c.requests)::bigint, sum(c.hits)::bigint, sum(c.misses)::bigint, sum(c.failed)::bigint,
-        sum(c.tokens)::bigint, sum(c.cost_usd), sum(c.saved_usd)
+        c.name || '=' || c.value, c.requests::bigint, c.hits::bigint, c.misses::bigint, c.failed::bigint,
+        c.tokens::bigint, c.cost_usd, c.saved_usd
     from counted c
-    group by c.name, c.value
-    having sum(c.requests) <> 0
-    order by share_measure(ordered_by, sum(c.requests), sum(c.failed), sum(c.tokens), sum(c.cost_usd)) desc, 1
+    where c.requests <> 0
+    order by share_measure(ordered_by, c.requests, c.failed, c.tokens, c.cost_usd) desc, 1
     limit max_rows;
 $$;
 

@@ -62,19 +62,18 @@ as $$
         where u.key_id in (select k.id from wanted k)
         union all
         select
-            p.at, 1, p.model, p.cache_result, p.status_class, p.requests, p.prompt_tokens, p.completion_tokens, p.tokens_saved, p.cost_usd,
+            p.at, w.sign, p.model, p.cache_result, p.status_class, p.requests, p.prompt_tokens, p.completion_tokens, p.tokens_saved, p.cost_usd,
             p.saved_usd, p.duration_ms
         from usage_pending p
+        join pieces w on w.grain <> 'record' and w.counted_at is null and p.at >= w.begins and p.at < w.ends
         where p.key_id in (select k.id from wanted k)
-            and p.at >= from_time
-            and p.at + interval '15 minutes' <= until_time
     )
     select
-        date_trunc(width, c.at, zone), c.model, c.cache_result, c.status_class, sum(c.sign * c.requests)::bigint, sum(c.sign * c.prompt_tokens)::bigint,
+        case width when 'all' then from_time else date_trunc(width, c.at, zone) end, c.model, c.cache_result, c.status_class, sum(c.sign * c.requests)::bigint, sum(c.sign * c.prompt_tokens)::bigint,
         sum(c.sign * c.completion_tokens)::bigint, sum(c.sign * c.tokens_saved)::bigint, sum(c.sign * c.cost_usd), sum(c.sign * c.saved_usd), sum(c.sign * c.duration_ms)
     from counted c
     group by 1, 2, 3, 4;
 $$;
 
 comment on function usage_by_key(bigint[], timestamptz, timestamptz, text, text) is
-    'As usage_in_range(), for these keys only. Fast for few keys, however many others exist. width: hour, day or month.';
+    'As usage_in_range(), for these keys only. Fast for few keys, however many others exist. width: hour, day or month; all: one bucket.';

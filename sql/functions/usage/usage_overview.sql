@@ -48,7 +48,7 @@ as $$
     from (
         select u.bucket_start, u.cache_result, u.status_class, u.requests, u.prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd,
             u.saved_usd, u.duration_ms
-        from usage_in_range(of_projects, from_time, until_time, width, zone, choose_usage_sums(of_projects, false, of_model is not null)) u
+        from usage_in_range(of_projects, from_time, until_time, width, zone, choose_usage_sums(of_projects, false, of_model is not null), false, of_model is not null) u
         where of_key is null
             and (of_model is null or u.model = of_model)
             and (of_key_type is null or (u.key_id in (select test_keys())) = (of_key_type = 'test'))
@@ -68,4 +68,4 @@ as $$
 $$;
 
 comment on function usage_overview(bigint[], timestamptz, timestamptz, text, text, text, bigint, text) is
-    'The data of the dashboard''s overview: requests by cache result, tokens, cost and time, by hour, day or month of a time zone; of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. Buckets without usage are omitted. Null: of_projects, of_model, of_key, of_key_type (any).';
+    'The data of the dashboard''s overview: requests by cache result, tokens, cost and time, by hour, day or month of a time zone, or in one bucket (width: all); of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. Buckets without usage are omitted. Null: of_projects, of_model, of_key, of_key_type (any).';

@@ -40,7 +40,9 @@ as $$
                 until_time,
                 'all',
                 'UTC',
-                choose_usage_sums(of_projects, share_by = 'api_key' or of_key is not null, share_by <> 'api_key' or of_model is not null)
+                choose_usage_sums(of_projects, share_by = 'api_key' or of_key is not null, share_by <> 'api_key' or of_model is not null),
+                share_by = 'api_key' or of_key is not null,
+                share_by <> 'api_key' or of_model is not null
             ) u
             where (of_model is null or u.model = of_model)
                 and (of_key is null or u.key_id = of_key)

@@ -98,17 +98,17 @@ as $$
             and (of_key is null or u.key_id = of_key)
         union all
         select
-            p.at, 1, p.project_id, p.tags, p.key_id, p.endpoint, p.model, p.requests,
+            p.at, w.sign, p.project_id, p.tags, p.key_id, p.endpoint, p.model, p.requests,
             case when p.cache_result in ('HIT', 'HIT-SEMANTIC') then p.requests else 0 end,
             case when p.cache_result = 'MISS' then p.requests else 0 end,
             case when p.status_class >= 4 then p.requests else 0 end,
             p.prompt_tokens, p.cached_prompt_tokens, p.completion_tokens, p.tokens_saved, p.cost_usd, p.saved_usd
         from usage_pending p
+        join pieces w on w.is_summed and w.counted_at is null and p.at >= w.begins and p.at < w.ends
         where p.tags @> of_tags
             and (of_model is null or p.model = of_model)
             and (of_key is null or p.key_id = of_key)
             and p.project_id in (select s.id from seen s)
-            and exists (select from pieces w where w.is_summed and w.counted_at is null and p.at >= w.begins and p.at < w.ends)
     )
     select
         case width when 'all' then from_time else date_trunc(width, c.at, zone) end,

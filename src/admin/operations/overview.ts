@@ -61,7 +61,7 @@ export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
       const read = of_tags === null ? readAll : readTagged(of_tags)
       const [[buckets, models, keys, tags], [before], latency, estimated] = await Promise.all([
         read(caller.actor, filter, { width, zone: time_zone, shares: SHARES, ordered_by }),
-        read(caller.actor, previous, { width: 'month', zone: 'UTC', shares: [], ordered_by }),
+        read(caller.actor, previous, { width: 'all', zone: 'UTC', shares: [], ordered_by }),
         // Latencies are not available by model, key, key type or tag.
         isFiltered ? [] : callAsActor(caller.actor, 'latency_percentiles', span, MAY_LAG),
         of_tags === null ? callAsActor(caller.actor, 'estimated_costs', filter, MAY_LAG) : [],
@@ -91,7 +91,8 @@ type Bucket = Pick<OverviewRow, 'bucket_start' | Summed> & { hits: number; faile
 type Summed = 'requests' | 'misses' | 'prompt_tokens' | 'completion_tokens' | 'tokens_saved' | 'cost_usd' | 'saved_usd'
 type Share = (typeof SHARES)[number]
 interface Groupings {
-  width: 'hour' | 'day' | 'month'
+  /** `all`: one bucket. */
+  width: 'hour' | 'day' | 'month' | 'all'
   zone: string
   shares: readonly Share[]
   /** The figure by which shares are ordered. */
