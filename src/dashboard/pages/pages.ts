@@ -7,29 +7,40 @@ export interface PageEntry {
   /** Loads the code of the page when it is first opened. */
   load(): Promise<{ default: ComponentType }>
   /** The section of the menu and the text of the link. Links have the order of this table. */
-  link?: readonly [menu: 'project' | 'settings' | 'administrators' | 'own', title: string]
+  link?: readonly [section: MenuSection, title: string]
 }
+
+/** The sections of the menu. `organization` is shown to administrators only. */
+export const MENU_SECTIONS = {
+  monitor: 'Monitor',
+  build: 'Build',
+  settings: 'Settings',
+  organization: 'Organization',
+  /** Without a title. */
+  own: '',
+} as const
+export type MenuSection = keyof typeof MENU_SECTIONS
 
 export const PAGE_ENTRIES: readonly PageEntry[] = [
   { path: '/', load: () => import('./screens/home.tsx') },
 
-  { path: '/$project/overview', load: () => import('./screens/overview.tsx'), link: ['project', 'Overview'] },
-  { path: '/$project/costs', load: () => import('./screens/costs.tsx'), link: ['project', 'Costs'] },
-  { path: '/$project/sessions', load: () => import('./screens/agent-sessions.tsx'), link: ['project', 'Sessions'] },
-  { path: '/$project/end-users', load: () => import('./screens/end-users.tsx'), link: ['project', 'End users'] },
-  { path: '/$project/requests', load: () => import('./screens/requests.tsx'), link: ['project', 'Requests'] },
+  { path: '/$project/overview', load: () => import('./screens/overview.tsx'), link: ['monitor', 'Overview'] },
+  { path: '/$project/requests', load: () => import('./screens/requests.tsx'), link: ['monitor', 'Requests'] },
   { path: '/$project/requests/$request', load: () => import('./screens/request-details.tsx') },
-  { path: '/$project/cache', load: () => import('./screens/cache.tsx'), link: ['project', 'Cache'] },
-  { path: '/$project/playground', load: () => import('./screens/playground.tsx'), link: ['project', 'Playground'] },
-  { path: '/$project/audit', load: () => import('./screens/audit-log.tsx'), link: ['project', 'Audit log'] },
+  { path: '/$project/costs', load: () => import('./screens/costs.tsx'), link: ['monitor', 'Costs'] },
+  { path: '/$project/sessions', load: () => import('./screens/agent-sessions.tsx'), link: ['monitor', 'Sessions'] },
+  { path: '/$project/end-users', load: () => import('./screens/end-users.tsx'), link: ['monitor', 'End users'] },
+  { path: '/$project/cache', load: () => import('./screens/cache.tsx'), link: ['monitor', 'Cache'] },
 
-  { path: '/$project/settings', load: () => import('./screens/project-settings.tsx'), link: ['settings', 'General'] },
-  { path: '/$project/settings/keys', load: () => import('./screens/api-keys.tsx'), link: ['settings', 'API keys'] },
+  { path: '/$project/playground', load: () => import('./screens/playground.tsx'), link: ['build', 'Playground'] },
+  { path: '/$project/settings/keys', load: () => import('./screens/api-keys.tsx'), link: ['build', 'API keys'] },
   {
     path: '/$project/settings/provider-keys',
     load: () => import('./screens/provider-keys.tsx'),
-    link: ['settings', 'Provider keys'],
+    link: ['build', 'Provider keys'],
   },
+
+  { path: '/$project/settings', load: () => import('./screens/project-settings.tsx'), link: ['settings', 'General'] },
   {
     path: '/$project/settings/policy',
     load: () => import('./screens/cache-policy.tsx'),
@@ -43,14 +54,15 @@ export const PAGE_ENTRIES: readonly PageEntry[] = [
   },
   { path: '/$project/settings/alerts', load: () => import('./screens/alerts.tsx'), link: ['settings', 'Alerts'] },
   { path: '/$project/settings/members', load: () => import('./screens/members.tsx'), link: ['settings', 'Members'] },
+  { path: '/$project/audit', load: () => import('./screens/audit-log.tsx'), link: ['settings', 'Audit log'] },
 
-  { path: '/projects', load: () => import('./screens/projects.tsx'), link: ['administrators', 'Organization'] },
-  { path: '/vendors', load: () => import('./screens/vendors.tsx'), link: ['administrators', 'Vendors'] },
-  { path: '/users', load: () => import('./screens/users.tsx'), link: ['administrators', 'Users'] },
+  { path: '/projects', load: () => import('./screens/projects.tsx'), link: ['organization', 'Organization'] },
+  { path: '/vendors', load: () => import('./screens/vendors.tsx'), link: ['organization', 'Vendors'] },
+  { path: '/users', load: () => import('./screens/users.tsx'), link: ['organization', 'Users'] },
   {
     path: '/audit',
     load: () => import('./screens/audit-log.tsx'),
-    link: ['administrators', 'Audit log (all projects)'],
+    link: ['organization', 'Audit log (all projects)'],
   },
   { path: '/account', load: () => import('./screens/account.tsx'), link: ['own', 'Account'] },
 ]

@@ -5,6 +5,7 @@ import { Badge, Card, EmptyState, PageHeader, RowButton, StatTile, UserText } fr
 import { FilterChip } from '../components/filter-menu.tsx'
 import { SegmentedControl } from '../components/segmented-control.tsx'
 import { type Column, Table } from '../components/table.tsx'
+import { Toolbar } from '../components/toolbar.tsx'
 import { useFilters } from '../filters.ts'
 import { formatCount, formatDuration, formatPlural, formatShortTime, formatTime, formatUsd } from '../format.ts'
 import { useProject } from '../session.ts'
@@ -13,7 +14,6 @@ import type { AgentSession, AgentSessions } from '../types.ts'
 import { PeriodControl } from './period-control.tsx'
 import { formatUtc, RequestCountLink, type RequestSelection } from './request-count-link.tsx'
 import { readKeyType, TestKeysFilter } from './test-keys-filter.tsx'
-import { TimeRangeFields } from './time-range-fields.tsx'
 
 const PATH = '/v1/usage/sessions'
 const REFRESH_MS = 30_000
@@ -59,12 +59,12 @@ export default function AgentSessionsPage() {
   }
   return (
     <>
-      <PageHeader title="Sessions" action={<PeriodControl filters={filters} change={change} />}>
+      <PageHeader title="Sessions">
         Tasks of agents and conversations, and what the provider’s prompt cache saved in each. Requests with the same
         session ID, prompt_cache_key or beginning belong together.
       </PageHeader>
-      <search className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2">
-        <TimeRangeFields filters={filters} change={change} />
+      <Toolbar>
+        <PeriodControl filters={filters} change={change} />
         <SegmentedControl
           label="Sort by"
           value={filters.sort ?? ''}
@@ -86,7 +86,7 @@ export default function AgentSessionsPage() {
             Written, never read ×
           </RowButton>
         )}
-      </search>
+      </Toolbar>
       <div className="space-y-5">
         {first && <Totals sessions={first} />}
         {first && first.unread_sessions > 0 && !filters.unread && (

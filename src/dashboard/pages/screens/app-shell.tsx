@@ -15,7 +15,7 @@ import { Picker } from '../components/picker.tsx'
 import { searchNames } from '../components/picker-sources.ts'
 import { Select, type SelectOption } from '../components/select.tsx'
 import { escapeControlCharacters } from '../format.ts'
-import { PAGE_ENTRIES } from '../pages.ts'
+import { MENU_SECTIONS, type MenuSection, PAGE_ENTRIES } from '../pages.ts'
 import {
   isAdministrator,
   logOut,
@@ -69,7 +69,7 @@ function Frame({ session }: { session: Session }) {
   const isForbidden =
     id === undefined &&
     !isAdministrator(session) &&
-    listLinks('administrators').some(({ path }) => pathname.endsWith(path))
+    listLinks('organization').some(({ path }) => pathname.endsWith(path))
   // Navigation closes the menu, so that it does not cover the new page. A click on the current page's link closes it too (onChosen).
   useEffect(() => setOpen(false), [pathname])
   useEffect(() => {
@@ -93,7 +93,7 @@ function Frame({ session }: { session: Session }) {
         id="sidebar"
         className={`${open ? 'block' : 'hidden'} border-line bg-surface lg:sticky lg:top-0 lg:block lg:h-dvh lg:overflow-y-auto lg:border-r ${open ? 'border-b' : ''}`}
       >
-        <div className="flex h-full flex-col gap-5 p-4">
+        <div className="flex h-full flex-col gap-4 p-4">
           <Link to="/" className="hidden items-center gap-2.5 px-1 text-base font-semibold lg:flex">
             <Logo /> Model Proxy
           </Link>
@@ -150,50 +150,65 @@ function ProjectSwitch() {
   )
 }
 
-const LINK = 'block rounded-lg px-3 py-1.5 text-muted hover:bg-sunken hover:text-ink'
+const LINK = 'block rounded-lg px-3 py-1.5 text-muted hover:bg-sunken hover:text-ink lg:py-1'
 const ACTIVE = { className: '!bg-accent-soft !text-accent-strong font-medium', 'aria-current': 'page' } as const
+const PROJECT_SECTIONS: readonly MenuSection[] = ['monitor', 'build', 'settings']
 
 function Navigation({ session, onChosen }: { session: Session; onChosen: () => void }) {
   const { data } = useProjects()
   const { project: urlProject } = useParams({ strict: false })
   const id = urlProject ?? readLastProject(data ?? [])?.id
+  const sections: readonly MenuSection[] = [
+    ...(id === undefined ? [] : PROJECT_SECTIONS),
+    ...(isAdministrator(session) ? (['organization'] as const) : []),
+    'own',
+  ]
   return (
-    <nav aria-label="Pages" className="flex-1 space-y-5">
-      {id !== undefined &&
-        (['project', 'settings'] as const).map(menu => (
-          <PageLinks key={menu} pages={listLinks(menu, id)} onChosen={onChosen} />
-        ))}
-      <PageLinks
-        pages={[...(isAdministrator(session) ? listLinks('administrators') : []), ...listLinks('own')]}
-        onChosen={onChosen}
-      />
+    <nav aria-label="Pages" className="flex-1 space-y-3">
+      {sections.map(section => (
+        <PageLinks key={section} section={section} projectId={id} onChosen={onChosen} />
+      ))}
     </nav>
   )
 }
 
-function listLinks(menu: string, projectId = ''): { path: string; title: string }[] {
-  return PAGE_ENTRIES.flatMap(({ path, link: [group, title] = ['', ''] }) =>
-    group === menu ? [{ path: path.replace('$project', projectId), title }] : [],
+function listLinks(section: MenuSection, projectId = ''): { path: string; title: string }[] {
+  return PAGE_ENTRIES.flatMap(({ path, link: [own, title] = ['', ''] }) =>
+    own === section ? [{ path: path.replace('$project', projectId), title }] : [],
   )
 }
 
-function PageLinks({ pages, onChosen }: { pages: ReturnType<typeof listLinks>; onChosen: () => void }) {
+interface PageLinksProps {
+  section: MenuSection
+  projectId: string | undefined
+  onChosen: () => void
+}
+
+function PageLinks({ section, projectId, onChosen }: PageLinksProps) {
+  const title = MENU_SECTIONS[section]
   return (
-    <ul className="space-y-0.5 border-line not-first:border-t not-first:pt-4">
-      {pages.map(({ path, title }) => (
-        <li key={path}>
-          <Link
-            to={path as never}
-            className={LINK}
-            activeProps={ACTIVE}
-            activeOptions={{ includeSearch: false, exact: path.endsWith('/settings') }}
-            onClick={onChosen}
-          >
-            {title}
-          </Link>
-        </li>
-      ))}
-    </ul>
+    <div>
+      {title && (
+        <p id={`menu-${section}`} className="px-3 pb-1 text-xs font-medium text-muted">
+          {title}
+        </p>
+      )}
+      <ul aria-labelledby={title && `menu-${section}`}>
+        {listLinks(section, projectId).map(({ path, title }) => (
+          <li key={path}>
+            <Link
+              to={path as never}
+              className={LINK}
+              activeProps={ACTIVE}
+              activeOptions={{ includeSearch: false, exact: path.endsWith('/settings') }}
+              onClick={onChosen}
+            >
+              {title}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
   )
 }
 

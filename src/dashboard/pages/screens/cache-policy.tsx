@@ -1,9 +1,10 @@
 /** The pages “Cache and models”: one field for each project setting that the server describes, in pages by purpose. */
-import { Link, useBlocker, useParams } from '@tanstack/react-router'
+import { useBlocker, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { Button, Card, ErrorMessage, PageHeader, Pending, Warnings } from '../components/elements.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { SettingField } from '../components/setting-fields.tsx'
+import { Tab, Tabs } from '../components/tabs.tsx'
 import { findPolicyPage, POLICY_PAGES, type PolicyPage, settingsOfPage } from '../policy-pages.ts'
 import { hasRole, useProject } from '../session.ts'
 import { formatFieldValue } from '../setting-values.ts'
@@ -22,7 +23,7 @@ export default function CachePolicy() {
       <PageHeader title="Cache and models">{page.help} Changes apply to the next request.</PageHeader>
       {project && (
         <>
-          <PolicyNavigation projectId={project.id} />
+          <PolicyNavigation projectId={project.id} current={page.name} />
           <PolicyForm key={`${project.id} ${page.name}`} project={project} page={page} />
         </>
       )}
@@ -30,21 +31,15 @@ export default function CachePolicy() {
   )
 }
 
-function PolicyNavigation({ projectId }: { projectId: string }) {
+function PolicyNavigation({ projectId, current }: { projectId: string; current: string }) {
   return (
-    <nav aria-label="Cache and models" className="mb-5 flex flex-wrap gap-x-5 border-b border-line">
+    <Tabs label="Cache and models">
       {POLICY_PAGES.map(({ name, title }) => (
-        <Link
-          key={name}
-          to={`/${projectId}/settings/policy${name && `/${name}`}` as never}
-          activeOptions={{ exact: true, includeSearch: false }}
-          className="-mb-px border-b-2 border-transparent py-2 text-muted hover:text-ink"
-          activeProps={{ className: '!border-accent font-medium !text-ink', 'aria-current': 'page' }}
-        >
+        <Tab key={name} to={`/${projectId}/settings/policy${name && `/${name}`}`} isActive={name === current}>
           {title}
-        </Link>
+        </Tab>
       ))}
-    </nav>
+    </Tabs>
   )
 }
 
@@ -94,7 +89,9 @@ function PolicyForm({ project, page }: { project: Project; page: PolicyPage }) {
         ))}
         <ErrorMessage error={saving.error} />
         {canEdit && (
-          <div className="sticky bottom-0 flex flex-wrap items-center justify-end gap-3 border-t border-line bg-canvas py-3">
+          <div
+            className={`flex flex-wrap items-center justify-end gap-3 ${isChanged ? 'sticky bottom-0 border-t border-line bg-canvas py-3' : ''}`}
+          >
             <span role="status" className="text-xs text-muted">
               {saving.isSuccess && !isChanged ? 'Saved. Changes apply to the next request.' : ''}
             </span>

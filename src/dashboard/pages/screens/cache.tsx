@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button, ErrorMessage, PageHeader, StatTile } from '../components/elements.tsx'
-import { SegmentedControl } from '../components/segmented-control.tsx'
+import { Tab, Tabs } from '../components/tabs.tsx'
 import { useFilters } from '../filters.ts'
 import { formatBytes, formatCount } from '../format.ts'
 import { useInvalidateQueries } from '../paged-list.ts'
@@ -28,7 +28,7 @@ const VIEWS = [
 export default function Cache() {
   const project = useProject()
   const refresh = useInvalidateQueries(['/v1/cache'])
-  const [filters, change] = useFilters()
+  const [filters] = useFilters()
   const [isPurging, setPurging] = useState(false)
   const view = VIEWS.find(([name]) => name === filters.view)?.[0] ?? 'matches'
   const stats = useQuery<CacheStats>({
@@ -60,12 +60,18 @@ export default function Cache() {
       <ErrorMessage error={stats.error} />
       <div className="space-y-5">
         <Stats stats={stats.data} />
-        <SegmentedControl
-          label="View"
-          value={view}
-          choices={VIEWS}
-          onChange={next => change({ view: next === 'matches' ? '' : next, request: '', question: '' })}
-        />
+        <Tabs label="View">
+          {VIEWS.map(([name, title]) => (
+            <Tab
+              key={name}
+              to={`/${project?.id}/cache`}
+              search={name === 'matches' ? {} : { view: name }}
+              isActive={name === view}
+            >
+              {title}
+            </Tab>
+          ))}
+        </Tabs>
         {project && <ViewContent key={`${project.id} ${view}`} project={project} view={view} />}
       </div>
       {isPurging && project && (

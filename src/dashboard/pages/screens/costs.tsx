@@ -4,8 +4,8 @@ import { fetchJson, formatQueryString, type QueryParameters } from '../api.ts'
 import { Card, ErrorMessage, Loading, PageHeader, StatTile } from '../components/elements.tsx'
 import { ExportButtons } from '../components/export-buttons.tsx'
 import { SegmentedControl } from '../components/segmented-control.tsx'
-import { Select, type SelectOption } from '../components/select.tsx'
-import { FILTER_CLASS } from '../components/text-filter.tsx'
+import type { SelectOption } from '../components/select.tsx'
+import { Toolbar } from '../components/toolbar.tsx'
 import { type Filters, useFilters } from '../filters.ts'
 import { formatChange, formatPercent, formatUsd, LOCALE } from '../format.ts'
 import { useProject } from '../session.ts'
@@ -13,8 +13,8 @@ import { readTimeRange } from '../time-range.ts'
 import type { CostTable as Costs } from '../types.ts'
 import { BudgetMeters } from './budget-meters.tsx'
 import { CostTable, GROUPINGS, readGrouping } from './cost-table.tsx'
+import { PeriodControl } from './period-control.tsx'
 import { readKeyType, TestKeysFilter } from './test-keys-filter.tsx'
-import { TimeRangeFields } from './time-range-fields.tsx'
 
 /** Usage is summed for 13 months. */
 const LISTED_MONTHS = 13
@@ -45,17 +45,10 @@ export default function CostsPage() {
       >
         Costs and savings of {project?.name ?? 'the project'}. Months are in UTC.
       </PageHeader>
-      <search className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2">
-        <Select
-          aria-label="Period"
-          className={FILTER_CLASS}
-          choices={[...listMonths(new Date()), ['own', 'Custom range']]}
-          value={filters.span ?? ''}
-          onChange={span => change({ span, from: '', until: '' })}
-        />
-        <TimeRangeFields filters={filters} change={change} />
+      <Toolbar>
+        <PeriodControl filters={filters} change={change} ranges={listMonths(new Date())} />
         <TestKeysFilter filters={filters} change={change} />
-      </search>
+      </Toolbar>
       <ErrorMessage error={costs.error} />
       <div className="space-y-5">
         {costs.data && <Totals costs={costs.data} />}

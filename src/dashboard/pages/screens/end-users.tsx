@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { Card, EmptyState, PageHeader, RowButton } from '../components/elements.tsx'
 import { type Column, Table } from '../components/table.tsx'
 import { TextFilter } from '../components/text-filter.tsx'
+import { Toolbar } from '../components/toolbar.tsx'
 import { useFilters } from '../filters.ts'
 import { formatCount, formatPercent, formatUsd } from '../format.ts'
 import { usePagedList } from '../paged-list.ts'
@@ -14,7 +15,6 @@ import { EndUserDataCard } from './end-user-data.tsx'
 import { PeriodControl } from './period-control.tsx'
 import { RequestCountLink, type RequestSelection, selectRequests } from './request-count-link.tsx'
 import { readKeyType, TestKeysFilter } from './test-keys-filter.tsx'
-import { TimeRangeFields } from './time-range-fields.tsx'
 import { useStableRange } from './use-stable-range.ts'
 
 export default function EndUsersPage() {
@@ -32,15 +32,15 @@ export default function EndUsersPage() {
   const rows = selectRequests(project?.id ?? '', filters, readTimeRange(filters), keyType)
   return (
     <>
-      <PageHeader title="End users" action={<PeriodControl filters={filters} change={change} />}>
+      <PageHeader title="End users">
         The end users that requests name in safety_identifier, user or metadata.user_id (the first that is set), most
         expensive first.
       </PageHeader>
-      <search className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2">
+      <Toolbar>
+        <PeriodControl filters={filters} change={change} />
         <TextFilter label="Name contains" value={search} onChange={setSearch} />
-        <TimeRangeFields filters={filters} change={change} />
         <TestKeysFilter filters={filters} change={change} />
-      </search>
+      </Toolbar>
       <div className="space-y-5">
         {chosen !== null && base && (
           <EndUserDataCard key={chosen} base={base} user={chosen} onClose={() => setChosen(null)} />

@@ -10,7 +10,6 @@ import type { ApiPage, Project, RequestLogEntry, Overview as UsageOverview } fro
 import { FirstSteps } from './first-steps.tsx'
 import { OverviewFilters } from './overview-filters.tsx'
 import { OverviewStats } from './overview-stats.tsx'
-import { PeriodControl } from './period-control.tsx'
 import { selectRequests } from './request-count-link.tsx'
 import { readMeasure } from './usage-shares.tsx'
 
@@ -29,9 +28,7 @@ export default function Overview() {
 
   return (
     <>
-      <PageHeader title="Overview" action={<PeriodControl filters={filters} change={change} />}>
-        Requests, cache hits and savings of {project?.name ?? 'the project'}.
-      </PageHeader>
+      <PageHeader title="Overview">Requests, cache hits and savings of {project?.name ?? 'the project'}.</PageHeader>
       <OverviewFilters
         filters={filters}
         change={change}

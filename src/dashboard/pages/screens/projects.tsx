@@ -8,6 +8,7 @@ import type { ResourceColumn } from '../components/resource-columns.tsx'
 import { SegmentedControl } from '../components/segmented-control.tsx'
 import { Sparkline } from '../components/sparkline.tsx'
 import { Table } from '../components/table.tsx'
+import { Toolbar } from '../components/toolbar.tsx'
 import { type Filters, useFilters } from '../filters.ts'
 import { capitalize, formatChange, formatCount, formatPercent, formatUsd, localTimeZone } from '../format.ts'
 import { PROJECTS_PATH } from '../session.ts'
@@ -17,7 +18,6 @@ import { PeriodControl } from './period-control.tsx'
 import { ARCHIVE_PROJECT_ACTION, useCreateProjectAction, usePlans } from './project-actions.tsx'
 import { RequestCountLink, selectRequests } from './request-count-link.tsx'
 import { readKeyType, TestKeysFilter } from './test-keys-filter.tsx'
-import { TimeRangeFields } from './time-range-fields.tsx'
 import { useStableRange } from './use-stable-range.ts'
 
 const PATH = '/v1/usage/projects'
@@ -49,22 +49,13 @@ export default function Projects() {
       <PageHeader
         title="Organization"
         action={
-          <div className="flex flex-wrap items-center gap-3">
-            <PeriodControl filters={filters} change={change} />
-            <ActionButton
-              action={create}
-              subject={null}
-              url={PROJECTS_PATH}
-              refreshes={[PROJECTS_PATH]}
-              look="primary"
-            />
-          </div>
+          <ActionButton action={create} subject={null} url={PROJECTS_PATH} refreshes={[PROJECTS_PATH]} look="primary" />
         }
       >
         All projects with their spend, compared with the time before. Projects never share cached responses or usage.
       </PageHeader>
-      <search className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2">
-        <TimeRangeFields filters={filters} change={change} />
+      <Toolbar>
+        <PeriodControl filters={filters} change={change} />
         <SegmentedControl
           label="Sort by"
           value={filters.sort ?? ''}
@@ -72,7 +63,7 @@ export default function Projects() {
           onChange={sort => change({ sort })}
         />
         <TestKeysFilter filters={filters} change={change} />
-      </search>
+      </Toolbar>
       <div className="space-y-5">
         <Resource<ProjectUsage>
           path={PATH}

@@ -7,8 +7,8 @@ import { FILTER_CLASS } from '../components/text-filter.tsx'
 import type { Filters } from '../filters.ts'
 import { PHONE, useMediaQuery } from '../media-query.ts'
 import { parseLocalTime } from '../time-range.ts'
+import { PeriodControl } from './period-control.tsx'
 import { REQUEST_FILTER_KINDS, useFilterKinds } from './request-filter-kinds.ts'
-import { TimeRangeFields } from './time-range-fields.tsx'
 
 const ORDERS: SelectOption[] = [
   ['', 'Newest first'],
@@ -23,10 +23,7 @@ const RANGES: Record<string, { title: string; seconds: number }> = {
   month: { title: 'Last 30 days', seconds: 30 * 86_400 },
   all: { title: 'Last 13 months', seconds: 400 * 86_400 },
 }
-const RANGE_CHOICES: SelectOption[] = [
-  ...Object.entries(RANGES).map(([name, { title }]) => [name, title] as const),
-  ['own', 'Custom range'],
-]
+const RANGE_CHOICES: SelectOption[] = Object.entries(RANGES).map(([name, { title }]) => [name, title])
 /** The parameters of the API that have another name than the filter in the URL. */
 const PARAMETERS: Record<string, string> = {
   result: 'cache_result',
@@ -81,6 +78,7 @@ export function RequestFilters({ filters, change, query }: RequestFiltersProps) 
   const active = KIND_NAMES.filter(name => filters[name])
   return (
     <search className="flex min-w-0 flex-wrap items-center gap-2">
+      {!filters.request && <PeriodControl filters={filters} change={change} ranges={RANGE_CHOICES} />}
       <FilterMenu
         kinds={kinds}
         {...loading}
@@ -89,18 +87,6 @@ export function RequestFilters({ filters, change, query }: RequestFiltersProps) 
         // An id selects one request: other filters could only hide it.
         onChoose={(name, value) => change({ ...(name === 'request' && NO_KINDS), [name]: value })}
       />
-      {!filters.request && (
-        <>
-          <Select
-            aria-label="Period"
-            className={FILTER_CLASS}
-            choices={RANGE_CHOICES}
-            value={filters.span ?? ''}
-            onChange={span => change({ span })}
-          />
-          <TimeRangeFields filters={filters} change={change} />
-        </>
-      )}
       {isPhone && (
         <Select
           aria-label="Sort by"

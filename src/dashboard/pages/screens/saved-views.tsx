@@ -1,8 +1,8 @@
 /** Named sets of filters. The browser remembers those of each user and project. */
-import { Link } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, Fragment, useState } from 'react'
 import { Button } from '../components/elements.tsx'
 import { Popover } from '../components/popover.tsx'
+import { Tab, Tabs } from '../components/tabs.tsx'
 import type { Filters } from '../filters.ts'
 import { escapeControlCharacters } from '../format.ts'
 import { useSession } from '../session.ts'
@@ -41,34 +41,24 @@ export function SavedViews({ projectId, filters }: { projectId: string; filters:
   const isActive = (view: SavedView) => formatFilters(view.filters) === formatFilters(current)
   const isKnown = [...BUILT_IN, ...own].some(isActive)
   const tab = (view: SavedView) => (
-    <Link
-      to={`/${projectId}/requests` as never}
-      search={view.filters as never}
-      activeOptions={{ exact: true }}
-      aria-current={isActive(view) ? 'page' : undefined}
-      className={`min-w-0 px-3 py-1.5 font-medium [overflow-wrap:anywhere] ${isActive(view) ? 'text-ink' : 'text-muted hover:text-ink'}`}
-    >
+    <Tab to={`/${projectId}/requests`} search={view.filters} isActive={isActive(view)}>
       <bdi>{escapeControlCharacters(view.name)}</bdi>
-    </Link>
+    </Tab>
   )
-  const look = (view: SavedView) =>
-    `inline-flex max-w-full items-center rounded-lg ${isActive(view) ? 'bg-surface shadow-xs ring-1 ring-line' : ''}`
   return (
-    <nav aria-label="Views" className="mb-3 flex flex-wrap items-center gap-1">
+    <Tabs label="Views">
       {BUILT_IN.map(view => (
-        <span key={view.name} className={look(view)}>
-          {tab(view)}
-        </span>
+        <Fragment key={view.name}>{tab(view)}</Fragment>
       ))}
       {own.map(view => (
-        <span key={`own ${view.name}`} className={look(view)}>
+        <span key={`own ${view.name}`} className="inline-flex max-w-full items-center">
           {tab(view)}
           {isActive(view) && (
             <button
               type="button"
               aria-label={`Delete the view ${escapeControlCharacters(view.name)}`}
               onClick={() => setOwn(own.filter(each => each.name !== view.name))}
-              className="mr-1 min-h-6 min-w-6 rounded-md text-muted hover:bg-sunken hover:text-danger"
+              className="ml-1 min-h-6 min-w-6 rounded-md text-muted hover:bg-sunken hover:text-danger"
             >
               ×
             </button>
@@ -81,7 +71,7 @@ export function SavedViews({ projectId, filters }: { projectId: string; filters:
           names={own.map(({ name }) => name)}
         />
       )}
-    </nav>
+    </Tabs>
   )
 }
 
