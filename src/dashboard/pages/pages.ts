@@ -15,7 +15,7 @@ export const MENU_SECTIONS = {
   monitor: 'Monitor',
   build: 'Build',
   settings: 'Settings',
-  organization: 'Organization',
+  organization: 'Administration',
   /** Without a title. */
   own: '',
 } as const

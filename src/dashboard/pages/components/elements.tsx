@@ -26,7 +26,13 @@ export function Button({
 
 /** A smaller button, for a table row. */
 export function RowButton({ className = '', ...rest }: ComponentProps<typeof Button>) {
-  return <Button look="danger" className={`!min-h-7 !px-2.5 !py-0.5 text-xs ${className}`} {...rest} />
+  return (
+    <Button
+      look="danger"
+      className={`!min-h-7 !border-transparent !bg-transparent !px-2 !py-0.5 text-xs hover:!bg-sunken ${className}`}
+      {...rest}
+    />
+  )
 }
 
 export function Card({
@@ -46,7 +52,7 @@ export function Card({
   return (
     <section id={id} className={`min-w-0 rounded-xl border border-line bg-surface ${className}`}>
       {title !== undefined && (
-        <header className="flex flex-wrap items-center justify-between gap-2 border-b border-line px-4 py-3">
+        <header className="flex flex-wrap items-center justify-between gap-2 border-line px-4 py-3 not-last:border-b">
           <h2 className="font-semibold">{title}</h2>
           {action}
         </header>
@@ -170,16 +176,5 @@ export function UserText({ children, className = '' }: { children: string; class
     <bdi className={`block max-w-72 min-w-32 [overflow-wrap:anywhere] ${className}`}>
       {escapeControlCharacters(children)}
     </bdi>
-  )
-}
-
-/** One large number with a title and a note. Its parent must be a `dl`. */
-export function StatTile({ title, value, note }: { title: string; value: ReactNode; note: ReactNode }) {
-  return (
-    <div className="rounded-xl border border-line bg-surface px-4 py-3.5">
-      <dt className="text-xs font-medium text-muted">{title}</dt>
-      <dd className="mt-1 text-2xl font-semibold tracking-tight tabular-nums">{value ?? '–'}</dd>
-      <dd className="mt-0.5 text-xs text-muted">{note ?? ' '}</dd>
-    </div>
   )
 }

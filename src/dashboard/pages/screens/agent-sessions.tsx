@@ -1,7 +1,8 @@
 /** The sessions page: the tasks of agents and conversations, with their cost and what the provider's prompt cache saved. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { fetchJson } from '../api.ts'
-import { Badge, Card, EmptyState, PageHeader, RowButton, StatTile, UserText } from '../components/elements.tsx'
+import { Badge, Card, EmptyState, PageHeader, RowButton, UserText } from '../components/elements.tsx'
+import { Figure, Figures } from '../components/figures.tsx'
 import { FilterChip } from '../components/filter-menu.tsx'
 import { SegmentedControl } from '../components/segmented-control.tsx'
 import { type Column, Table } from '../components/table.tsx'
@@ -128,15 +129,15 @@ export default function AgentSessionsPage() {
 
 function Totals({ sessions }: { sessions: AgentSessions }) {
   return (
-    <dl className="grid grid-cols-1 gap-3 sm:grid-cols-3">
-      <StatTile title="Sessions" value={formatCount(sessions.sessions)} note="with requests in this period" />
-      <StatTile title="Cost" value={formatUsd(sessions.cost_usd)} note="of all their requests" />
-      <StatTile
+    <Figures columns={3}>
+      <Figure title="Sessions" value={formatCount(sessions.sessions)} note="with requests in this period" />
+      <Figure title="Cost" value={formatUsd(sessions.cost_usd)} note="of all their requests" />
+      <Figure
         title="Saved by prompt caches"
         value={formatUsd(sessions.prompt_cache_saved_usd)}
         note="of the providers, less what writing them cost more"
       />
-    </dl>
+    </Figures>
   )
 }
 

@@ -2,7 +2,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Button, ErrorMessage, PageHeader, StatTile } from '../components/elements.tsx'
+import { Button, ErrorMessage, PageHeader } from '../components/elements.tsx'
+import { Figure, Figures } from '../components/figures.tsx'
 import { Tab, Tabs } from '../components/tabs.tsx'
 import { useFilters } from '../filters.ts'
 import { formatBytes, formatCount } from '../format.ts'
@@ -105,19 +106,19 @@ function ViewContent({ project, view }: { project: Project; view: (typeof VIEWS)
 
 function Stats({ stats }: { stats: CacheStats | undefined }) {
   return (
-    <dl className="grid grid-cols-2 gap-3 lg:grid-cols-4">
-      <StatTile
+    <Figures columns={4}>
+      <Figure
         title="Cached responses"
         value={stats && formatCount(stats.entries)}
         note={stats && `${formatCount(stats.expired)} expired, awaiting deletion`}
       />
-      <StatTile title="Stored size" value={stats && formatBytes(stats.bytes)} note="in PostgreSQL" />
-      <StatTile
+      <Figure title="Stored size" value={stats && formatBytes(stats.bytes)} note="in PostgreSQL" />
+      <Figure
         title="Questions that can match"
         value={stats && formatCount(stats.prompts)}
         note={stats && `${formatCount(stats.with_vector)} with an embedding`}
       />
-      <StatTile title="Cached embeddings" value={stats && formatCount(stats.vectors)} note="reused at no cost" />
-    </dl>
+      <Figure title="Cached embeddings" value={stats && formatCount(stats.vectors)} note="reused at no cost" />
+    </Figures>
   )
 }

@@ -1,8 +1,9 @@
 /** The costs page: what teams, keys, models, end users and provider keys cost in a month or time range, and the budgets. */
 import { useQuery } from '@tanstack/react-query'
 import { fetchJson, formatQueryString, type QueryParameters } from '../api.ts'
-import { Card, ErrorMessage, Loading, PageHeader, StatTile } from '../components/elements.tsx'
+import { Card, ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
 import { ExportButtons } from '../components/export-buttons.tsx'
+import { Figure, Figures } from '../components/figures.tsx'
 import { SegmentedControl } from '../components/segmented-control.tsx'
 import type { SelectOption } from '../components/select.tsx'
 import { Toolbar } from '../components/toolbar.tsx'
@@ -77,28 +78,36 @@ export default function CostsPage() {
 
 function Totals({ costs: { total } }: { costs: Costs }) {
   return (
-    <dl className="grid grid-cols-2 gap-3 lg:grid-cols-4">
-      <StatTile
+    <Figures columns={4}>
+      <Figure
+        isLarge
         title="Cost"
         value={formatUsd(total.cost_usd)}
         note={
           total.change === null
-            ? 'no cost in the time before'
-            : `${formatChange(total.change)} from ${formatUsd(total.previous_cost_usd)} in the time before`
+            ? 'nothing in the period before'
+            : `${formatChange(total.change)} from ${formatUsd(total.previous_cost_usd)} in the period before`
         }
       />
-      <StatTile
+      <Figure
+        isLarge
         title="Estimated"
         value={formatUsd(total.estimated_usd)}
         note={`of the cost; ${formatUsd(total.cost_usd - total.estimated_usd)} as reported`}
       />
-      <StatTile title="Saved" value={formatUsd(total.saved_usd)} note="by the cache" />
-      <StatTile
+      <Figure
+        isLarge
+        title="Saved"
+        value={<span className="text-accent">{formatUsd(total.saved_usd)}</span>}
+        note="by the cache"
+      />
+      <Figure
+        isLarge
         title="Cache hit rate"
         value={formatPercent(total.hit_rate)}
         note="of requests that reached the cache"
       />
-    </dl>
+    </Figures>
   )
 }
 

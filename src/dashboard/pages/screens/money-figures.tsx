@@ -1,5 +1,5 @@
 /** The three largest figures of the overview: what was spent, what it would have cost without the cache, and what that saved. */
-import type { ReactNode } from 'react'
+import { Figure, Figures } from '../components/figures.tsx'
 import { formatPercent, formatUsd } from '../format.ts'
 import type { Overview } from '../types.ts'
 import { RequestCountLink, type RequestSelection } from './request-count-link.tsx'
@@ -16,35 +16,36 @@ export function MoneyFigures({ overview, rows, period }: MoneyFiguresProps) {
   const whole = totals.cost_usd + totals.saved_usd
   const compare = (now: number, before: number) => `${describeChange(now, before)} the previous ${period}`
   return (
-    <dl className="grid overflow-hidden rounded-xl border border-line bg-surface max-sm:divide-y sm:grid-cols-3 sm:divide-x divide-line">
-      <Figure title="Spent" usd={totals.cost_usd} change={compare(totals.cost_usd, spentBefore)}>
-        <EstimatedCost overview={overview} rows={rows} />
-      </Figure>
-      <Figure title="Would have cost" usd={whole} change={compare(whole, spentBefore + savedBefore)}>
-        without the cache
-      </Figure>
-      <Figure title="Saved" usd={totals.saved_usd} change={compare(totals.saved_usd, savedBefore)}>
-        {whole > 0 && `${formatPercent(totals.saved_usd / whole)} of it, `}by the cache
-      </Figure>
-    </dl>
-  )
-}
-
-function Figure(props: { title: string; usd: number; change: string; children: ReactNode }) {
-  return (
-    <div className="px-5 py-4">
-      <dt className="font-medium text-muted">{props.title}</dt>
-      <dd className="mt-1 text-4xl font-semibold tracking-tight tabular-nums">{formatUsd(props.usd)}</dd>
-      <dd className="mt-1">{props.change}</dd>
-      <dd className="text-xs text-muted">{props.children}</dd>
-    </div>
+    <Figures columns={3}>
+      <Figure
+        isLarge
+        title="Spent"
+        value={formatUsd(totals.cost_usd)}
+        change={compare(totals.cost_usd, spentBefore)}
+        note={<EstimatedCost overview={overview} rows={rows} />}
+      />
+      <Figure
+        isLarge
+        title="Would have cost"
+        value={formatUsd(whole)}
+        change={compare(whole, spentBefore + savedBefore)}
+        note="without the cache"
+      />
+      <Figure
+        isLarge
+        title="Saved"
+        value={<span className="text-accent">{formatUsd(totals.saved_usd)}</span>}
+        change={compare(totals.saved_usd, savedBefore)}
+        note={`${whole > 0 ? `${formatPercent(totals.saved_usd / whole)} of it, ` : ''}by the cache`}
+      />
+    </Figures>
   )
 }
 
 /** Returns the change as the beginning of “… the previous 24 hours”. */
 function describeChange(now: number, before: number): string {
   if (now === before) return 'Unchanged from'
-  if (before === 0) return 'Up from $0.00 in'
+  if (before === 0) return 'Nothing in'
   return `${now > before ? '+' : '−'}${formatPercent(Math.abs(now - before) / before)} from ${formatUsd(before)} in`
 }
 

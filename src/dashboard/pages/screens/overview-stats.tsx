@@ -1,7 +1,8 @@
 /** The figures of the overview. Each number of requests links to the requests that it counts. */
 import { lazy, Suspense } from 'react'
 import { StackedBars } from '../components/chart.tsx'
-import { Card, EmptyState, Loading, StatTile } from '../components/elements.tsx'
+import { Card, EmptyState, Loading } from '../components/elements.tsx'
+import { Figure, Figures } from '../components/figures.tsx'
 import { SegmentedControl } from '../components/segmented-control.tsx'
 import { Table } from '../components/table.tsx'
 import type { Filters } from '../filters.ts'
@@ -45,8 +46,8 @@ export function OverviewStats({ overview, span, rows, withTests, measure, change
   return (
     <div className="space-y-5">
       <MoneyFigures overview={overview} rows={rows} period={span.title} />
-      <dl className="grid grid-cols-2 gap-3 lg:grid-cols-3">
-        <StatTile
+      <Figures columns={3}>
+        <Figure
           title="Requests"
           value={<RequestCountLink rows={rows}>{formatCount(totals.requests)}</RequestCountLink>}
           note={
@@ -58,7 +59,7 @@ export function OverviewStats({ overview, span, rows, withTests, measure, change
             </>
           }
         />
-        <StatTile
+        <Figure
           title="Cache hit rate"
           value={formatPercent(totals.hit_rate)}
           note={
@@ -77,17 +78,17 @@ export function OverviewStats({ overview, span, rows, withTests, measure, change
             )
           }
         />
-        <StatTile
+        <Figure
           title="Time saved"
           value={totals.saved_seconds === null ? undefined : formatDuration(totals.saved_seconds)}
           note={totals.saved_seconds === null ? 'not available for a tag' : `by ${formatPlural(totals.hits, 'hit')}`}
         />
-      </dl>
+      </Figures>
       <Chart overview={overview} span={span} measure={measure} onChange={value => change({ measure: value })} />
       <Suspense fallback={<Loading />}>
         <PaidAgainCard rows={rows} span={span} />
       </Suspense>
-      <div className="grid gap-5 lg:grid-cols-2">
+      <div className="grid items-start gap-5 lg:grid-cols-2">
         <Card title="By model">
           <UsageShares
             rows={overview.by_model}

@@ -1,7 +1,7 @@
 /** The provider keys page: adds, replaces and deletes a project's own keys for direct providers. */
 import { useQuery } from '@tanstack/react-query'
 import { type Action, type RunAction, useActions } from '../components/actions.tsx'
-import { Badge, Button, Card, ErrorMessage, Loading, PageHeader, Pending } from '../components/elements.tsx'
+import { Card, ErrorMessage, Loading, PageHeader, Pending, RowButton } from '../components/elements.tsx'
 import type { FormField } from '../components/form-dialog.tsx'
 import { ModelRoutes } from '../components/model-routes.tsx'
 import { formatTime, isolateDirection } from '../format.ts'
@@ -25,9 +25,8 @@ export default function ProviderKeys() {
   return (
     <>
       <PageHeader title="Provider keys">
-        With a provider key, requests that use the provider’s own model names (such as gpt-4o-mini) are sent directly to
-        the provider. Keys are encrypted and never shown again. Several keys of one provider share its requests by
-        weight. Changes apply to the next request.
+        With a key, requests for a provider’s own model names, such as gpt-4o-mini, go directly to the provider. Keys
+        are encrypted and never shown again. Several keys of a provider share its requests by weight.
       </PageHeader>
       {project ? <Providers project={project} /> : <Loading />}
     </>
@@ -46,89 +45,97 @@ function Providers({ project }: { project: Project }) {
     <>
       <ErrorMessage error={stored.error} />
       {stored.isPending && <Loading />}
-      <ul className="grid gap-4 lg:grid-cols-3">
-        {stored.data &&
-          listWithKeysFirst(stored.data).map(provider => (
-            <li key={provider}>
-              <ProviderCard
-                provider={provider}
-                title={stored.data.titles[provider] ?? provider}
-                projectId={project.id}
-                keys={stored.data.data}
-                act={canEdit ? act : null}
-              />
-            </li>
+      {stored.data && (
+        <div className="space-y-5">
+          {(['Keys of this project', 'Providers without a key'] as const).map((title, at) => (
+            <ProviderList
+              key={title}
+              title={title}
+              providers={stored.data.providers.filter(provider => hasKey(stored.data.data, provider) === (at === 0))}
+              titles={stored.data.titles}
+              keys={stored.data.data}
+              projectId={project.id}
+              act={canEdit ? act : null}
+            />
           ))}
-      </ul>
+        </div>
+      )}
       {!canEdit && <p className="mt-4 text-muted">Only owners of the project can change provider keys.</p>}
       {dialog}
     </>
   )
 }
 
-/** Returns the providers, those with keys of the project first. */
-function listWithKeysFirst({
-  providers,
-  data,
-}: {
-  providers: readonly string[]
-  data: readonly ProviderKey[]
-}): string[] {
-  const hasKey = (provider: string) => Number(data.some(key => key.provider === provider))
-  return providers.toSorted((a, b) => hasKey(b) - hasKey(a))
+function hasKey(keys: readonly ProviderKey[], provider: string): boolean {
+  return keys.some(key => key.provider === provider)
 }
 
-interface ProviderCardProps {
-  projectId: string
-  provider: string
+interface ProviderListProps {
   title: string
+  providers: readonly string[]
+  titles: Record<string, string>
+  projectId: string
   /** The keys of all providers. */
   keys: readonly ProviderKey[]
   /** Null when the user may not change provider keys. */
   act: RunAction<string> | null
 }
 
-function ProviderCard({ projectId, provider, title, keys, act }: ProviderCardProps) {
+function ProviderList({ title, providers, titles, ...shared }: ProviderListProps) {
+  if (providers.length === 0) return null
+  return (
+    <Card title={title}>
+      <ul className="divide-y divide-line">
+        {providers.map(provider => (
+          <ProviderRow key={provider} provider={provider} title={titles[provider] ?? provider} {...shared} />
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+interface ProviderRowProps extends Pick<ProviderListProps, 'projectId' | 'keys' | 'act'> {
+  provider: string
+  title: string
+}
+
+function ProviderRow({ projectId, provider, title, keys, act }: ProviderRowProps) {
   const ownKeys = keys.filter(each => each.provider === provider)
-  const isFirst = ownKeys.length === 0
-  const button = (action: Action<string>, keyTitle: string, look: 'primary' | 'plain' | 'danger' = 'plain') => (
-    <Button look={look} onClick={() => act?.(action, provider)}>
+  const button = (action: Action<string>, keyTitle: string, look: 'plain' | 'danger' = 'plain') => (
+    <RowButton look={look} onClick={() => act?.(action, provider)}>
       {action.title}
       <span className="sr-only"> for {keyTitle}</span>
-    </Button>
+    </RowButton>
   )
   return (
-    <Card className="flex h-full flex-col p-4">
-      <div className="flex items-center justify-between gap-2">
-        <h2 className="font-semibold">{title}</h2>
-        {isFirst ? <Badge>No key</Badge> : <Badge look="good">Key added</Badge>}
-      </div>
-      {ownKeys.map(key => (
-        <div key={key.name} className="mt-2 flex flex-wrap items-center justify-between gap-2">
-          <p>
-            <code className="font-mono">{key.redacted_value}</code>
-            {ownKeys.length > 1 && ` ${isolateDirection(key.name)}, weight ${key.weight}`}
-            <span className="mt-0.5 block text-xs text-muted">Updated {formatTime(key.updated_at)}</span>
-          </p>
-          {act && (
-            <span className="flex gap-2">
-              {button(createStoreAction('Replace', title, key), describeKey(title, key))}
-              {button(createDeleteAction(projectId, title, key, keys), describeKey(title, key), 'danger')}
-            </span>
-          )}
-        </div>
-      ))}
-      <div className="mt-3 flex-1">
+    <li className="grid grid-cols-[minmax(0,1fr)_auto] items-start gap-x-4 gap-y-1 px-4 py-3 sm:grid-cols-[12rem_minmax(0,1fr)_auto]">
+      <h3 className="font-medium">{title}</h3>
+      <div className="row-start-2 space-y-1 max-sm:col-span-2 sm:row-start-1 sm:col-start-2">
+        {ownKeys.map(key => (
+          <div key={key.name} className="flex flex-wrap items-center justify-between gap-x-3">
+            <p className="min-w-0">
+              <code className="font-mono">{key.redacted_value}</code>
+              {ownKeys.length > 1 && ` ${isolateDirection(key.name)}, weight ${key.weight}`}
+              <span className="ml-2 text-xs text-muted">Updated {formatTime(key.updated_at)}</span>
+            </p>
+            {act && (
+              <span className="flex gap-1">
+                {button(createStoreAction('Replace', title, key), describeKey(title, key))}
+                {button(createDeleteAction(projectId, title, key, keys), describeKey(title, key), 'danger')}
+              </span>
+            )}
+          </div>
+        ))}
         <NativeRoutes projectId={projectId} provider={provider} />
       </div>
       {act && (
-        <div className="mt-4">
-          {isFirst
-            ? button(createStoreAction('Add key', title, { name: DEFAULT_KEY }), title, 'primary')
+        <div className="col-start-2 row-start-1 sm:col-start-3">
+          {ownKeys.length === 0
+            ? button(createStoreAction('Add key', title, { name: DEFAULT_KEY }), title)
             : button(createAddAction(title), title)}
         </div>
       )}
-    </Card>
+    </li>
   )
 }
 

@@ -1,7 +1,8 @@
 import { describeReason } from '../../../cache/reasons.ts'
 import { Badge, Card, CopyButton, UserText } from '../components/elements.tsx'
+import { Figure, Figures } from '../components/figures.tsx'
 import { Table } from '../components/table.tsx'
-import { escapeControlCharacters, formatMs, formatTime } from '../format.ts'
+import { escapeControlCharacters, formatCount, formatMs, formatTime, formatUsd } from '../format.ts'
 import type { RequestLogEntry } from '../types.ts'
 import { CacheDecision } from './cache-decision.tsx'
 import { RequestContent } from './request-content.tsx'
@@ -24,6 +25,7 @@ export function RequestSummary({ request, projectId }: { request: RequestLogEntr
         <ErrorDetails request={request} />
         <RequestTiming request={request} />
       </Card>
+      <KeyFigures request={request} />
       <Card className="@container p-4">
         <dl className="grid gap-x-6 gap-y-3 @xs:grid-cols-2 @3xl:grid-cols-3">
           <RequestFields request={request} />
@@ -41,6 +43,27 @@ export function RequestSummary({ request, projectId }: { request: RequestLogEntr
       {request.attempt_list && <Attempts request={request} />}
       <RequestContent request={request} projectId={projectId} />
     </div>
+  )
+}
+
+/** What a request took: money, time and tokens. */
+function KeyFigures({ request }: { request: RequestLogEntry }) {
+  const { cost_usd, saved_usd, duration_ms, latency_ms, prompt_tokens, completion_tokens } = request
+  return (
+    <Figures columns={4}>
+      <Figure
+        title="Cost"
+        value={formatUsd(cost_usd)}
+        note={saved_usd > 0 ? `${formatUsd(saved_usd)} saved by the cache` : request.cost_estimated && 'estimated'}
+      />
+      <Figure title="Duration" value={formatMs(duration_ms)} />
+      <Figure title="Time to first byte" value={formatMs(latency_ms)} />
+      <Figure
+        title="Tokens"
+        value={formatCount(prompt_tokens + completion_tokens)}
+        note={`${formatCount(prompt_tokens)} prompt, ${formatCount(completion_tokens)} completion`}
+      />
+    </Figures>
   )
 }
 

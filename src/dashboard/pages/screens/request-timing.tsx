@@ -39,9 +39,6 @@ export function RequestTiming({ request }: { request: RequestLogEntry }) {
             {title} <b className="font-medium text-ink">{formatMs(ms)}</b>
           </li>
         ))}
-        <li>
-          Total <b className="font-medium text-ink">{formatMs(request.duration_ms)}</b>
-        </li>
         {request.first_chunk_ms !== null && (
           <li>
             First chunk after <b className="font-medium text-ink">{formatMs(request.first_chunk_ms)}</b>

@@ -1,7 +1,8 @@
 /** Simulates a similarity threshold with last week's matches: what it would have served, saved and got wrong. */
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { Button, Card, EmptyState, ErrorMessage, Pending, StatTile } from '../components/elements.tsx'
+import { Button, Card, EmptyState, ErrorMessage, Pending } from '../components/elements.tsx'
+import { Figure, Figures } from '../components/figures.tsx'
 import { formatCount, formatPercent, formatPlural, formatUsd } from '../format.ts'
 import { useSettings, useUpdateSettings } from '../settings.ts'
 import type { Calibration, Project } from '../types.ts'
@@ -101,26 +102,28 @@ function Outcome({
   const stopped = sum(above, bin => bin.stopped)
   const estimate = calibration.find(row => row.difference === 'all' && Math.abs(row.threshold - threshold) < 1e-9)
   return (
-    <dl className="grid gap-3 sm:grid-cols-3" aria-live="polite">
-      <StatTile
-        title="Would have been served"
-        value={`${formatCount(served)} of ${formatCount(seen)}`}
-        note={`${formatCount(stopped)} of these were not served because a check found a difference`}
-      />
-      <StatTile
-        title="Would have saved"
-        value={formatUsd(sum(above, bin => bin.saved_usd + bin.missed_usd))}
-        note={`${formatUsd(sum(histogram, bin => bin.saved_usd))} was saved`}
-      />
-      <StatTile
-        title="Would have been wrong"
-        value={estimate ? formatPercent(1 - estimate.precision) : 'Unknown'}
-        note={
-          estimate
-            ? `based on ${formatPlural(estimate.served, 'verdict')}; at most ${formatPercent(1 - estimate.precision_low)} with 95% confidence`
-            : 'no verdicts above this threshold'
-        }
-      />
-    </dl>
+    <div aria-live="polite">
+      <Figures columns={3}>
+        <Figure
+          title="Would have been served"
+          value={`${formatCount(served)} of ${formatCount(seen)}`}
+          note={`${formatCount(stopped)} of these were not served because a check found a difference`}
+        />
+        <Figure
+          title="Would have saved"
+          value={formatUsd(sum(above, bin => bin.saved_usd + bin.missed_usd))}
+          note={`${formatUsd(sum(histogram, bin => bin.saved_usd))} was saved`}
+        />
+        <Figure
+          title="Would have been wrong"
+          value={estimate ? formatPercent(1 - estimate.precision) : 'Unknown'}
+          note={
+            estimate
+              ? `based on ${formatPlural(estimate.served, 'verdict')}; at most ${formatPercent(1 - estimate.precision_low)} with 95% confidence`
+              : 'no verdicts above this threshold'
+          }
+        />
+      </Figures>
+    </div>
   )
 }
