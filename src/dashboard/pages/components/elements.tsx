@@ -25,11 +25,11 @@ export function Button({
 }
 
 /** A smaller button, for a table row. */
-export function RowButton({ className = '', ...rest }: ComponentProps<typeof Button>) {
+export function RowButton({ look = 'danger', className = '', ...rest }: ComponentProps<typeof Button>) {
   return (
     <Button
-      look="danger"
-      className={`!min-h-7 !border-transparent !bg-transparent !px-2 !py-0.5 text-xs hover:!bg-sunken ${className}`}
+      look={look}
+      className={`!min-h-7 !border-transparent !bg-transparent !px-2 !py-0.5 text-xs hover:!bg-sunken ${look === 'plain' ? '!text-accent' : ''} ${className}`}
       {...rest}
     />
   )

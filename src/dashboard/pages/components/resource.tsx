@@ -4,6 +4,7 @@ import type { QueryParameters } from '../api.ts'
 import { usePagedList } from '../paged-list.ts'
 import { useProject } from '../session.ts'
 import { type Action, isActionAllowed, useActions } from './actions.tsx'
+import type { SortOrder } from './column-header.tsx'
 import { Button, Card, EmptyState, ErrorMessage, PageHeader } from './elements.tsx'
 import { buildColumns, type ResourceColumnOptions } from './resource-columns.tsx'
 import { Table } from './table.tsx'
@@ -32,6 +33,8 @@ interface ResourceProps<Row> extends ResourceColumnOptions<Row> {
   /** Content between the card's header and the table. */
   note?: ReactNode
   empty: { title: string; help: ReactNode }
+  /** The current order, if columns sort the list. */
+  order?: SortOrder
   /** Further cards on the same page. */
   children?: ReactNode
 }
@@ -65,6 +68,7 @@ export function Resource<Row extends { id: string }>(props: ResourceProps<Row>) 
           </EmptyState>
         }
         columns={buildColumns(props, project, act)}
+        order={props.order}
       />
       {dialog}
     </Card>

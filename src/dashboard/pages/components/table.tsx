@@ -1,12 +1,15 @@
 /** A table that scrolls horizontally on narrow screens, with states for loading, errors and no rows. */
 import type { ReactNode } from 'react'
 import { escapeControlCharacters } from '../format.ts'
+import { ColumnHeader, type SortOrder } from './column-header.tsx'
 import { ErrorMessage, Loading, UserText } from './elements.tsx'
 import { type NextPage, ShowMore } from './show-more.tsx'
 
 export interface Column<Row> {
   title: string
   cell(row: Row): ReactNode
+  /** The order by which the column sorts the table. */
+  sort?: string
   /** Aligns the column right. */
   numeric?: boolean
   /** `strong` for the name of a row, `code` for identifiers, `line` for text that must not wrap. */
@@ -37,9 +40,14 @@ interface TableProps<Row> {
   error?: Error | null
   empty: ReactNode
   more?: NextPage
+  /** The current order of a table whose columns sort it. */
+  order?: SortOrder | undefined
+  /** Whether a row is the sum of the others. */
+  isTotal?(row: Row): boolean
 }
 
-export function Table<Row>({ label, columns, rows, keyOf, error = null, empty, more = null }: TableProps<Row>) {
+export function Table<Row>(props: TableProps<Row>) {
+  const { label, columns, rows, keyOf, error = null, empty, more = null, order, isTotal } = props
   // After a failed refresh, the rows of the last one stand below its error.
   const failure = error && (
     <div className="p-4">
@@ -56,20 +64,14 @@ export function Table<Row>({ label, columns, rows, keyOf, error = null, empty, m
         <table className="w-full text-left">
           <thead className="text-xs text-muted">
             <tr className="border-b border-line">
-              {columns.map(({ title, numeric }) => (
-                <th
-                  key={title}
-                  scope="col"
-                  className={`px-3 py-2.5 first:pl-4 last:pr-4 font-medium whitespace-nowrap ${numeric ? 'text-right' : ''}`}
-                >
-                  {title === '' ? <span className="sr-only">Actions</span> : title}
-                </th>
+              {columns.map(({ title, numeric, sort }) => (
+                <ColumnHeader key={title} title={title} numeric={numeric} sort={sort} order={order} />
               ))}
             </tr>
           </thead>
           <tbody className="divide-y divide-line">
             {rows.map(row => (
-              <tr key={keyOf(row)} className="hover:bg-sunken/60">
+              <tr key={keyOf(row)} className={`hover:bg-sunken/60 ${isTotal?.(row) ? 'font-semibold' : ''}`}>
                 {columns.map(({ title, cell, numeric, look }) => (
                   <td
                     key={title}

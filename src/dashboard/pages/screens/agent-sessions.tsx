@@ -4,7 +4,6 @@ import { fetchJson } from '../api.ts'
 import { Badge, Card, EmptyState, PageHeader, RowButton, UserText } from '../components/elements.tsx'
 import { Figure, Figures } from '../components/figures.tsx'
 import { FilterChip } from '../components/filter-menu.tsx'
-import { SegmentedControl } from '../components/segmented-control.tsx'
 import { type Column, Table } from '../components/table.tsx'
 import { Toolbar } from '../components/toolbar.tsx'
 import { useFilters } from '../filters.ts'
@@ -18,11 +17,6 @@ import { readKeyType, TestKeysFilter } from './test-keys-filter.tsx'
 
 const PATH = '/v1/usage/sessions'
 const REFRESH_MS = 30_000
-const ORDERS = [
-  ['', 'Newest'],
-  ['dearest', 'Most expensive'],
-] as const
-
 export default function AgentSessionsPage() {
   const project = useProject()
   const [filters, change] = useFilters()
@@ -61,17 +55,10 @@ export default function AgentSessionsPage() {
   return (
     <>
       <PageHeader title="Sessions">
-        Tasks of agents and conversations, and what the provider’s prompt cache saved in each. Requests with the same
-        session ID, prompt_cache_key or beginning belong together.
+        Tasks of agents and conversations: requests with the same session ID, prompt_cache_key or beginning.
       </PageHeader>
       <Toolbar>
         <PeriodControl filters={filters} change={change} />
-        <SegmentedControl
-          label="Sort by"
-          value={filters.sort ?? ''}
-          choices={ORDERS}
-          onChange={sort => change({ sort })}
-        />
         <TestKeysFilter filters={filters} change={change} />
         {filters.user && (
           <ul>
@@ -79,13 +66,9 @@ export default function AgentSessionsPage() {
           </ul>
         )}
         {filters.unread && (
-          <RowButton
-            look="plain"
-            aria-label="Remove the filter Written, never read"
-            onClick={() => change({ unread: '' })}
-          >
-            Written, never read ×
-          </RowButton>
+          <ul>
+            <FilterChip title="Prompt cache" value="Written, never read" onRemove={() => change({ unread: '' })} />
+          </ul>
         )}
       </Toolbar>
       <div className="space-y-5">
@@ -115,6 +98,7 @@ export default function AgentSessionsPage() {
               </EmptyState>
             }
             columns={buildColumns(rows)}
+            order={{ sort: filters.sort ?? '', onSort: sort => change({ sort }) }}
           />
         </Card>
         {first?.since && (
@@ -135,7 +119,7 @@ function Totals({ sessions }: { sessions: AgentSessions }) {
       <Figure
         title="Saved by prompt caches"
         value={formatUsd(sessions.prompt_cache_saved_usd)}
-        note="of the providers, less what writing them cost more"
+        note="after the extra cost of writing them"
       />
     </Figures>
   )
@@ -155,7 +139,7 @@ function buildColumns(rows: RequestSelection): Column<AgentSession>[] {
         </span>
       ),
     },
-    { title: 'Started', look: 'line', cell: session => formatShortTime(session.started_at) },
+    { title: 'Started', sort: '', look: 'line', cell: session => formatShortTime(session.started_at) },
     { title: 'Duration', numeric: true, cell: session => formatDuration(session.ended_at - session.started_at) },
     {
       title: 'Requests',
@@ -184,7 +168,7 @@ function buildColumns(rows: RequestSelection): Column<AgentSession>[] {
       numeric: true,
       cell: session => formatCount(session.prompt_tokens + session.completion_tokens),
     },
-    { title: 'Cost', numeric: true, cell: session => formatUsd(session.cost_usd) },
+    { title: 'Cost', sort: 'dearest', numeric: true, cell: session => formatUsd(session.cost_usd) },
     {
       title: 'Prompt cache',
       cell: session => (

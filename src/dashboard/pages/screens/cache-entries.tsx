@@ -38,7 +38,7 @@ const COLUMNS: Column<CacheEntry>[] = [
     ),
   },
   {
-    title: 'Can be matched by',
+    title: 'Found by',
     look: 'line',
     cell: entry => <Badge look={entry.found_by === 'similar' ? 'good' : 'neutral'}>{FOUND_BY[entry.found_by]}</Badge>,
   },

@@ -50,8 +50,7 @@ export default function Cache() {
           )
         }
       >
-        Cached responses are never shared between projects. A differently worded question is answered from the cache
-        only if the match policy accepts the match.{' '}
+        Responses that are served again instead of being paid for again.{' '}
         {project && (
           <Link to={`/${project.id}/settings/policy` as never} className="text-accent underline">
             View settings

@@ -77,6 +77,7 @@ export function CostTable({ costs, filters, projectId, keyType }: CostTableProps
       label={`Costs by ${grouping.title}`}
       rows={costs.data.length === 0 ? [] : [...costs.data, costs.total]}
       keyOf={({ kind, name }) => `${kind} ${name}`}
+      isTotal={({ kind }) => kind === 'total'}
       empty={
         <EmptyState title="No costs in this period">
           Requests appear here within seconds of their response.
@@ -99,7 +100,7 @@ export function CostTable({ costs, filters, projectId, keyType }: CostTableProps
         { title: 'Share', numeric: true, cell: row => formatPercent(row.cost_share) },
         { title: 'Saved', numeric: true, cell: row => formatUsd(row.saved_usd) },
         { title: 'Hit rate', numeric: true, cell: row => formatPercent(row.hit_rate) },
-        { title: 'Before', numeric: true, cell: row => formatUsd(row.previous_cost_usd) },
+        { title: 'Period before', numeric: true, cell: row => formatUsd(row.previous_cost_usd) },
         { title: 'Change', numeric: true, cell: row => formatChange(row.change) },
       ]}
     />

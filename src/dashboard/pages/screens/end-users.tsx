@@ -33,8 +33,7 @@ export default function EndUsersPage() {
   return (
     <>
       <PageHeader title="End users">
-        The end users that requests name in safety_identifier, user or metadata.user_id (the first that is set), most
-        expensive first.
+        The people whom your requests name in safety_identifier, user or metadata.user_id, most expensive first.
       </PageHeader>
       <Toolbar>
         <PeriodControl filters={filters} change={change} />
@@ -63,7 +62,7 @@ export default function EndUsersPage() {
                 }
               >
                 {search === ''
-                  ? 'They appear here when requests name them.'
+                  ? 'Choose a longer period, or name the end user in each request: set “user” or “safety_identifier”.'
                   : 'Data may be stored under exactly this name nevertheless: of an earlier time, or named by a tag.'}
               </EmptyState>
             }

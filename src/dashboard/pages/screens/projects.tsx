@@ -5,12 +5,19 @@ import { ActionButton } from '../components/actions.tsx'
 import { Badge, Card, EmptyState, PageHeader, UserText } from '../components/elements.tsx'
 import { Resource } from '../components/resource.tsx'
 import type { ResourceColumn } from '../components/resource-columns.tsx'
-import { SegmentedControl } from '../components/segmented-control.tsx'
 import { Sparkline } from '../components/sparkline.tsx'
 import { Table } from '../components/table.tsx'
 import { Toolbar } from '../components/toolbar.tsx'
 import { type Filters, useFilters } from '../filters.ts'
-import { capitalize, formatChange, formatCount, formatPercent, formatUsd, localTimeZone } from '../format.ts'
+import {
+  capitalize,
+  formatChange,
+  formatCount,
+  formatPercent,
+  formatPlural,
+  formatUsd,
+  localTimeZone,
+} from '../format.ts'
 import { PROJECTS_PATH } from '../session.ts'
 import { readTimeRange, type TimeRange } from '../time-range.ts'
 import type { Plan, ProjectUsage } from '../types.ts'
@@ -21,15 +28,6 @@ import { readKeyType, TestKeysFilter } from './test-keys-filter.tsx'
 import { useStableRange } from './use-stable-range.ts'
 
 const PATH = '/v1/usage/projects'
-const ORDERS = [
-  ['', 'Spend'],
-  ['change', 'Change'],
-  ['saved', 'Saved'],
-  ['hit_rate', 'Hit rate'],
-  ['requests', 'Requests'],
-  ['failed', 'Errors'],
-] as const
-
 export default function Projects() {
   const plans = usePlans()
   const [filters, change] = useFilters()
@@ -52,16 +50,10 @@ export default function Projects() {
           <ActionButton action={create} subject={null} url={PROJECTS_PATH} refreshes={[PROJECTS_PATH]} look="primary" />
         }
       >
-        All projects with their spend, compared with the time before. Projects never share cached responses or usage.
+        All projects with their spend, compared with the period before.
       </PageHeader>
       <Toolbar>
         <PeriodControl filters={filters} change={change} />
-        <SegmentedControl
-          label="Sort by"
-          value={filters.sort ?? ''}
-          choices={ORDERS}
-          onChange={sort => change({ sort })}
-        />
         <TestKeysFilter filters={filters} change={change} />
       </Toolbar>
       <div className="space-y-5">
@@ -75,6 +67,7 @@ export default function Projects() {
           nameOf={project => project.name}
           columns={buildColumns(filters, span, plans.data)}
           actions={[ARCHIVE_PROJECT_ACTION]}
+          order={{ sort: filters.sort ?? '', onSort: sort => change({ sort }) }}
         />
         <Plans plans={plans.data} error={plans.error} />
       </div>
@@ -108,10 +101,11 @@ function buildColumns(filters: Filters, span: TimeRange, plans: Plan[] | undefin
     },
     {
       title: 'Spend',
+      sort: '',
       numeric: true,
       cell: project => link(project, 'overview', formatUsd(project.cost_usd), { measure: 'cost' }),
     },
-    { title: 'Change', numeric: true, cell: ({ change }) => formatChange(change) },
+    { title: 'Change', sort: 'change', numeric: true, cell: ({ change }) => formatChange(change) },
     {
       title: 'Trend',
       numeric: true,
@@ -119,21 +113,25 @@ function buildColumns(filters: Filters, span: TimeRange, plans: Plan[] | undefin
     },
     {
       title: 'Saved',
+      sort: 'saved',
       numeric: true,
       cell: project => link(project, 'overview', formatUsd(project.saved_usd)),
     },
     {
       title: 'Hit rate',
+      sort: 'hit_rate',
       numeric: true,
       cell: project => link(project, 'overview', formatPercent(project.hit_rate)),
     },
     {
       title: 'Requests',
+      sort: 'requests',
       numeric: true,
       cell: project => <RequestCountLink rows={requestsOf(project)}>{formatCount(project.requests)}</RequestCountLink>,
     },
     {
       title: 'Errors',
+      sort: 'failed',
       numeric: true,
       cell: project => (
         <RequestCountLink rows={requestsOf(project)} only={{ outcome: 'failed' }}>
@@ -166,20 +164,24 @@ function Plans({ plans, error }: { plans: Plan[] | undefined; error: Error | nul
         empty={<EmptyState title="No plans">Plans are rows of the database table plans.</EmptyState>}
         columns={[
           { title: 'Plan', look: 'strong', cell: plan => plan.name },
-          { title: 'Requests/min per key', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_key) },
           {
-            title: 'Tokens/min per key',
-            numeric: true,
-            cell: ({ tokens_per_minute_per_key: tokens }) => (tokens === null ? 'Unlimited' : formatCount(tokens)),
+            title: 'Per key and minute',
+            look: 'line',
+            cell: ({ requests_per_minute_per_key: requests, tokens_per_minute_per_key: tokens }) =>
+              `${formatPlural(requests, 'request')}, ${tokens === null ? 'unlimited tokens' : formatPlural(tokens, 'token')}`,
           },
           {
-            title: 'Requests/min per address',
-            numeric: true,
-            cell: plan => formatCount(plan.requests_per_minute_per_address),
+            title: 'Per address and minute',
+            look: 'line',
+            cell: plan => formatPlural(plan.requests_per_minute_per_address, 'request'),
           },
-          { title: 'Requests/month', numeric: true, cell: plan => formatCount(plan.requests_per_month) },
-          { title: 'Test requests/min', numeric: true, cell: plan => formatCount(plan.test_requests_per_minute) },
-          { title: 'Test requests/month', numeric: true, cell: plan => formatCount(plan.test_requests_per_month) },
+          { title: 'Per month', look: 'line', cell: plan => formatPlural(plan.requests_per_month, 'request') },
+          {
+            title: 'Test keys',
+            look: 'line',
+            cell: plan =>
+              `${formatCount(plan.test_requests_per_minute)} a minute, ${formatCount(plan.test_requests_per_month)} a month`,
+          },
         ]}
       />
     </Card>

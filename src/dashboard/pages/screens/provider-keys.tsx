@@ -108,7 +108,7 @@ function ProviderRow({ projectId, provider, title, keys, act }: ProviderRowProps
     </RowButton>
   )
   return (
-    <li className="grid grid-cols-[minmax(0,1fr)_auto] items-start gap-x-4 gap-y-1 px-4 py-3 sm:grid-cols-[12rem_minmax(0,1fr)_auto]">
+    <li className="grid grid-cols-[minmax(0,1fr)_auto] items-baseline gap-x-4 gap-y-1 px-4 py-2 sm:grid-cols-[12rem_minmax(0,1fr)_auto]">
       <h3 className="font-medium">{title}</h3>
       <div className="row-start-2 space-y-1 max-sm:col-span-2 sm:row-start-1 sm:col-start-2">
         {ownKeys.map(key => (

@@ -54,23 +54,17 @@ export function RequestCost({ request, projectId }: { request: RequestLogEntry; 
   const { cached_prompt_tokens: cached, tokens_saved, completion_tokens_saved } = request
   return (
     <>
-      <DetailItem title="Usage">
-        {formatPlural(request.prompt_tokens, 'prompt token')}
-        {cached > 0 && <span className="text-muted"> ({formatPlural(cached, 'token')} cached by the provider)</span>},{' '}
-        {formatPlural(request.completion_tokens, 'completion token')}
-      </DetailItem>
-      <DetailItem title="Cost">
-        {formatUsd(request.cost_usd)}
-        {request.cost_estimated !== null && (
-          <>
-            {', estimated: '}
-            {ESTIMATED[request.cost_estimated] ?? request.cost_estimated}.
-            {request.doubtful_usd !== null &&
-              ` Its provider may have charged up to ${formatUsd(request.doubtful_usd)} more.`}
-            <SettleButton request={request} projectId={projectId} />
-          </>
-        )}
-      </DetailItem>
+      {cached > 0 && <DetailItem title="Cached by the provider">{formatPlural(cached, 'prompt token')}</DetailItem>}
+      {request.cost_estimated !== null && (
+        <DetailItem title="Estimated cost">
+          {formatUsd(request.cost_usd)}
+          {': '}
+          {ESTIMATED[request.cost_estimated] ?? request.cost_estimated}.
+          {request.doubtful_usd !== null &&
+            ` Its provider may have charged up to ${formatUsd(request.doubtful_usd)} more.`}
+          <SettleButton request={request} projectId={projectId} />
+        </DetailItem>
+      )}
       {completion_tokens_saved !== null && (
         <DetailItem title="Saved by the cache">
           {formatUsd(request.saved_usd)}, {formatPlural(tokens_saved, 'prompt token')},{' '}

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
+import { formatTime, isolateDirection } from '../format.ts'
 import { useProject } from '../session.ts'
 import type { RequestLogEntry } from '../types.ts'
 import { RequestSummary } from './request-summary.tsx'
@@ -28,7 +29,13 @@ export default function RequestDetails() {
             All requests
           </Link>
         }
-      />
+      >
+        {request.data &&
+          [request.data.model || 'unknown model', request.data.key_name, formatTime(request.data.recorded_at)]
+            .filter(part => part !== null)
+            .map(part => isolateDirection(part))
+            .join(' · ')}
+      </PageHeader>
       <ErrorMessage error={request.error} />
       {request.data ? (
         <RequestSummary request={request.data} projectId={project?.id ?? ''} />

@@ -1,9 +1,10 @@
 /** The request list as a table. A row can be selected with a click or the arrow keys, to preview it; Enter opens it. */
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useRef } from 'react'
+import { ColumnHeader } from '../components/column-header.tsx'
 import { escapeControlCharacters } from '../format.ts'
 import type { RequestLogEntry } from '../types.ts'
-import { REQUEST_COLUMNS, type RequestColumn } from './request-columns.tsx'
+import { REQUEST_COLUMNS } from './request-columns.tsx'
 
 interface RequestTableProps {
   rows: readonly RequestLogEntry[]
@@ -53,8 +54,8 @@ export function RequestTable({ rows, projectId, columns, sort, onSort, selected,
       <table className="w-full text-left">
         <thead className="text-xs text-muted">
           <tr className="border-b border-line">
-            {shown.map(column => (
-              <Header key={column.name} column={column} sort={sort} onSort={onSort} />
+            {shown.map(({ name, title, numeric, sort: own }) => (
+              <ColumnHeader key={name} title={title} numeric={numeric} sort={own} order={{ sort, onSort }} />
             ))}
           </tr>
         </thead>
@@ -88,33 +89,4 @@ export function RequestTable({ rows, projectId, columns, sort, onSort, selected,
 
 function Cell({ content }: { content: React.ReactNode }) {
   return typeof content === 'string' ? <bdi>{escapeControlCharacters(content)}</bdi> : content
-}
-
-type HeaderProps = Pick<RequestTableProps, 'sort' | 'onSort'> & { column: RequestColumn }
-
-function Header({ column: { title, numeric, sort: own }, sort, onSort }: HeaderProps) {
-  const isSorted = own === sort
-  return (
-    <th
-      scope="col"
-      aria-sort={own === undefined ? undefined : isSorted ? 'descending' : 'none'}
-      className={`px-3 py-2 first:pl-4 last:pr-4 font-medium whitespace-nowrap ${numeric ? 'text-right' : ''}`}
-    >
-      {own === undefined ? (
-        title
-      ) : (
-        <button
-          type="button"
-          onClick={() => onSort(own)}
-          className={`-mx-1.5 rounded-md px-1.5 py-1 hover:bg-sunken hover:text-ink ${isSorted ? 'text-ink' : ''}`}
-        >
-          {title}
-          <span aria-hidden="true" className={isSorted ? '' : 'opacity-40'}>
-            {' '}
-            ↓
-          </span>
-        </button>
-      )}
-    </th>
-  )
 }

@@ -36,7 +36,7 @@ export default function Requests() {
   return (
     <>
       <PageHeader title="Requests" action={<ExportButtons path="/v1/requests/export" query={query} name="requests" />}>
-        All requests, including most rejected ones: each process records the first 30 per key and minute.
+        Every request of this project. Of rejected ones, the first 30 per key and minute are listed.
         {ORDER_NOTES[filters.sort ?? '']}
       </PageHeader>
       {project && <SavedViews key={projectId} projectId={projectId} filters={filters} />}
