@@ -97,7 +97,7 @@ describe.skipIf(!chromiumPath)(title, () => {
 
     test('changes the limits of alerts', async () => {
       await page.getByLabel('Error rate').fill('25')
-      await page.getByRole('button', { name: 'Save limits' }).click()
+      await page.getByRole('button', { name: 'Save thresholds' }).click()
       await page.getByText('Saved.').waitFor()
       expect(await proxy.query('select alert_error_percent::integer as percent from projects')).toEqual([
         { percent: 25 },

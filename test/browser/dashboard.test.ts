@@ -132,7 +132,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('button', { name: 'Save settings' }).click()
       await page.getByText('Saved. Changes apply to the next request.').waitFor()
 
-      await page.getByRole('link', { name: 'Requests' }).click()
+      await page.getByRole('link', { name: 'Requests', exact: true }).click()
       await page.getByText('No requests yet').waitFor()
       expect(await askFor(QUESTION)).toBe('MISS')
       // The page is not reloaded. It shows the request automatically.
@@ -145,7 +145,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('link', { name: 'Overview' }).click()
       await page.getByText('Requests with test keys are included').waitFor()
       await page.getByText('1 exact, 1 semantic').waitFor()
-      await page.getByRole('button', { name: 'Custom range' }).click()
+      await page.getByLabel('Period').selectOption('own')
       await page.getByText('1 exact, 1 semantic').waitFor()
       await page.getByLabel('To', { exact: true }).fill('2026-01-01T00:00')
       await page.getByText('No requests in this period').waitFor()

@@ -36,7 +36,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     }
 
     test('are invited, invited again, given a role and another password, and removed', async () => {
-      await page.getByRole('link', { name: 'Users' }).click()
+      await page.getByRole('link', { name: 'Users', exact: true }).click()
       await page.getByRole('button', { name: 'Invite user' }).click()
       await page.getByLabel('E-mail address').fill(EMAIL)
       await page.getByRole('dialog').getByRole('button', { name: 'Invite user' }).click()
@@ -57,7 +57,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await row.getByRole('combobox').selectOption('Administrator')
       expect((await changed).status()).toBe(200)
       await guest.reload()
-      await guest.getByRole('link', { name: 'Users' }).click()
+      await guest.getByRole('link', { name: 'Users', exact: true }).click()
       await guest.getByRole('row').filter({ hasText: EMAIL }).waitFor()
       await row.getByRole('combobox').selectOption('User')
       const again = await takeUp(await invite('Reset password'), 'another long password')

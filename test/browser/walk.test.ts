@@ -97,7 +97,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       expect(await guest.getByRole('button', { name: 'Add budget' }).count()).toBe(0)
       await guest.context().close()
       await page.getByRole('button', { name: 'Menu' }).click()
-      expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0)
+      expect(await page.getByRole('link', { name: 'Users', exact: true }).count()).toBe(0)
       for (const path of ['users', 'projects', 'audit']) {
         await page.goto(`${root}/dashboard/${path}`)
         await page.getByText('Administrators only').waitFor()

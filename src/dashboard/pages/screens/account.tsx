@@ -36,8 +36,8 @@ function Password() {
   })
   return (
     <Card title="Password">
-      <Form fields={PASSWORD_FIELDS} sending={saving} className="p-4">
-        <div className="flex items-center justify-end gap-3">
+      <Form fields={PASSWORD_FIELDS} sending={saving} className="max-w-md p-4">
+        <div className="flex flex-row-reverse items-center justify-end gap-3">
           <span role="status" className="text-xs text-muted">
             {saving.isSuccess ? 'Password changed.' : ''}
           </span>

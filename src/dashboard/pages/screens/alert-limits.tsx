@@ -14,7 +14,7 @@ export function AlertLimits({ project }: { project: Project }) {
   const [draft, setDraft] = useState<Record<string, string>>({})
   if (current.data === undefined) {
     return (
-      <Card title="Limits">
+      <Card title="Thresholds">
         <Pending error={current.error} />
       </Card>
     )
@@ -27,10 +27,11 @@ export function AlertLimits({ project }: { project: Project }) {
     saving.mutate(draft, { onSuccess: () => setDraft({}) })
   }
   return (
-    <Card title="Limits">
+    <Card title="Thresholds">
       <form onSubmit={submit} className="space-y-4 p-4">
         <p className="text-muted">
-          Usage is measured every minute. An alert is sent once, and once more when it is over: a fifth below its limit.
+          Usage is measured every minute. One message is sent when a threshold is reached, and one when the value has
+          recovered by a fifth.
         </p>
         <div className="grid gap-x-6 gap-y-5 *:min-w-0 sm:grid-cols-2">
           {kinds
@@ -53,7 +54,7 @@ export function AlertLimits({ project }: { project: Project }) {
             </span>
             {isChanged && <Button onClick={() => setDraft({})}>Discard changes</Button>}
             <Button type="submit" look="primary" disabled={!isChanged || saving.isPending}>
-              Save limits
+              Save thresholds
             </Button>
           </div>
         )}

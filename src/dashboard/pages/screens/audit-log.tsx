@@ -37,42 +37,42 @@ export default function AuditLog() {
       }
       empty={{ title: 'No events', help: 'Every change appears here, unless an event type is selected.' }}
       columns={[
-        { title: 'Time', look: 'line', cell: event => formatShortTime(event.effective_at) },
+        {
+          title: 'Time',
+          cell: event => (
+            <span className="text-xs whitespace-nowrap text-muted tabular-nums">
+              {formatShortTime(event.effective_at)}
+            </span>
+          ),
+        },
         {
           title: 'Event',
           cell: event => <Sentence event={event} kinds={kinds} isOfAll={project === undefined} />,
         },
+        { title: 'Recorded', cell: event => <RecordedValues event={event} /> },
       ]}
     />
   )
 }
 
 function Sentence({ event, kinds, isOfAll }: { event: AuditEvent; kinds: readonly SettingKind[]; isOfAll: boolean }) {
-  const { name, origin } = describeActor(event.actor)
+  const { name } = describeActor(event.actor)
   const { project } = event
   const parts = describeAuditEvent(event, kinds)
   const isNamed = parts.some(part => typeof part === 'object' && 'name' in part && part.name === project?.name)
   return (
-    <div className="min-w-56">
-      <p className="[overflow-wrap:anywhere]">
-        <Emphasis>{name}</Emphasis>{' '}
-        {parts.map((part, at) => (
-          <SentencePart key={at} part={part} projectId={project?.id} />
-        ))}
-        {isOfAll && project && !isNamed && (
-          <>
-            {' '}
-            in the project <Emphasis>{project.name ?? project.id}</Emphasis>
-          </>
-        )}
-      </p>
-      <details className="mt-0.5 text-xs text-muted">
-        <summary className="w-fit cursor-pointer">
-          {origin === '' ? 'Details' : escapeControlCharacters(origin)}
-        </summary>
-        <RecordedValues event={event} />
-      </details>
-    </div>
+    <p className="min-w-44 [overflow-wrap:anywhere] sm:min-w-72">
+      <Emphasis>{name}</Emphasis>{' '}
+      {parts.map((part, at) => (
+        <SentencePart key={at} part={part} projectId={project?.id} />
+      ))}
+      {isOfAll && project && !isNamed && (
+        <>
+          {' '}
+          in the project <Emphasis>{project.name ?? project.id}</Emphasis>
+        </>
+      )}
+    </p>
   )
 }
 
@@ -95,22 +95,26 @@ function Emphasis({ children }: { children: string }) {
   return <bdi className="font-medium">{escapeControlCharacters(children)}</bdi>
 }
 
-/** Shows the event as it was recorded, with the ids that the API uses. */
+/** Says where a change came from, and shows the event as it was recorded, with the ids that the API uses. */
 function RecordedValues({ event }: { event: AuditEvent }) {
   const changed = (event as unknown as Record<string, { id: string; data: Record<string, unknown> } | undefined>)[
     event.type
   ]
   const fields = { type: event.type, id: changed?.id, ...changed?.data }
+  const { origin } = describeActor(event.actor)
   return (
-    <dl className="mt-1 grid w-fit grid-cols-[auto_minmax(0,1fr)] gap-x-3 font-mono">
-      {Object.entries(fields).map(([name, value]) => (
-        <div key={name} className="contents">
-          <dt>{name}</dt>
-          <dd className="break-all text-ink">
-            <bdi>{escapeControlCharacters(typeof value === 'object' ? JSON.stringify(value) : String(value))}</bdi>
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <details className="w-max max-w-72 text-xs text-muted">
+      <summary className="cursor-pointer">{origin === '' ? 'Details' : escapeControlCharacters(origin)}</summary>
+      <dl className="mt-1 grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 font-mono">
+        {Object.entries(fields).map(([name, value]) => (
+          <div key={name} className="contents">
+            <dt>{name}</dt>
+            <dd className="break-all text-ink">
+              <bdi>{escapeControlCharacters(typeof value === 'object' ? JSON.stringify(value) : String(value))}</bdi>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
   )
 }

@@ -176,24 +176,24 @@ function Composer({ threads, error, onSend, onClear }: ComposerProps) {
           hint="Ctrl+Enter or ⌘+Enter sends the message."
           aria-keyshortcuts="Control+Enter Meta+Enter"
           required
-          rows={3}
+          rows={2}
           value={text}
           onChange={setText}
           onKeyDown={sendOnEnter}
         />
-        <label className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
-          Images
-          <input
-            key={sent}
-            type="file"
-            accept="image/png,image/jpeg,image/webp,image/gif"
-            multiple
-            className="max-w-full min-w-0 rounded-md border border-line p-1 text-ink"
-            onChange={event => void attach([...(event.target.files ?? [])])}
-          />
-        </label>
         <ErrorMessage error={error ?? problem} />
-        <div className="flex flex-wrap justify-end gap-2">
+        <div className="flex flex-wrap items-center justify-end gap-2">
+          <label className="mr-auto flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
+            Images
+            <input
+              key={sent}
+              type="file"
+              accept="image/png,image/jpeg,image/webp,image/gif"
+              multiple
+              className="max-w-full min-w-0 rounded-md border border-line p-1 text-ink"
+              onChange={event => void attach([...(event.target.files ?? [])])}
+            />
+          </label>
           {threads.some(({ turns }) => turns.length > 0) && (
             <Button look="quiet" onClick={onClear}>
               Clear conversations

@@ -55,7 +55,7 @@ export function RejectedRequests() {
   return (
     <Card title="Rejected requests in all projects, last 24 hours">
       {rejections.data && rejections.data.length > 0 && (
-        <p className="px-4 pt-3 text-muted">
+        <p className="border-b border-line px-4 py-3 text-muted">
           {formatCount(sumOf(rejections.data, 'requests'))} requests were rejected;{' '}
           {formatCount(sumOf(rejections.data, 'recorded_requests'))} of them are listed under Requests. Each process
           records the first 30 of each key and minute.

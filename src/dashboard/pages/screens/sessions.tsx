@@ -24,7 +24,7 @@ export function Sessions() {
           title: 'Browser',
           cell: ({ user_agent, is_this_one }) => (
             <>
-              <UserText className="text-xs">{user_agent || 'Unknown'}</UserText>
+              <UserText>{describeBrowser(user_agent ?? '')}</UserText>
               {is_this_one && <Badge look="good">Current session</Badge>}
             </>
           ),
@@ -36,6 +36,30 @@ export function Sessions() {
       actions={[REVOKE]}
     />
   )
+}
+
+/** A browser identifies itself with the names of others, too: the first match counts. */
+const BROWSERS = ['Edg', 'OPR', 'Firefox', 'HeadlessChrome', 'Chrome', 'Safari'] as const
+const BROWSER_TITLES: Readonly<Record<string, string>> = {
+  Edg: 'Edge',
+  OPR: 'Opera',
+  HeadlessChrome: 'Chrome (headless)',
+}
+const SYSTEMS = [
+  ['iPhone', 'iPhone'],
+  ['iPad', 'iPad'],
+  ['Android', 'Android'],
+  ['Windows', 'Windows'],
+  ['Mac OS X', 'macOS'],
+  ['Linux', 'Linux'],
+] as const
+
+/** Returns a name such as `Firefox on macOS`, or the user agent itself if it is not of a known browser. */
+function describeBrowser(userAgent: string): string {
+  const browser = BROWSERS.find(name => userAgent.includes(`${name}/`))
+  const system = SYSTEMS.find(([part]) => userAgent.includes(part))?.[1]
+  if (browser === undefined) return userAgent || 'Unknown'
+  return [BROWSER_TITLES[browser] ?? browser, ...(system ? [system] : [])].join(' on ')
 }
 
 const REVOKE: Action<ActiveSession> = {
