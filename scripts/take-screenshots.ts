@@ -66,7 +66,8 @@ async function askInPlayground(page: Page): Promise<void> {
 }
 
 async function shootRequest(page: Page, shoot: (name: string) => Promise<unknown>): Promise<void> {
-  await page.locator('tbody a').nth(7).click()
+  // On a phone, requests are cards.
+  await page.locator('main tbody a, main li a').nth(7).click()
   await page.getByRole('heading', { level: 1, name: 'Request details' }).waitFor()
   await page.getByText('Request ID').waitFor()
   await shoot('request')

@@ -196,7 +196,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     })
 
     test('finds a cached response by its question, and reads it', async () => {
-      await page.getByRole('button', { name: 'Cached responses', exact: true }).click()
+      await page.getByRole('link', { name: 'Cached responses', exact: true }).click()
       await page.getByLabel('Search questions').fill('CAPITAL of')
       await page.getByLabel('Search questions').press('Enter')
       await page.getByRole('button', { name: QUESTION }).click()

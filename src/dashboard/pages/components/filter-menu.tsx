@@ -1,7 +1,8 @@
 /** One button that opens a searchable menu of kinds of filter, and then of their values. */
-import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { escapeControlCharacters } from '../format.ts'
 import { FilterIcon } from './filter-icon.tsx'
+import { Listbox, type ListboxOption, moveActive } from './listbox.tsx'
 import { Popover } from './popover.tsx'
 
 export interface FilterValue {
@@ -30,12 +31,8 @@ interface FilterMenuProps {
   onChoose(kind: string, value: string): void
 }
 
-interface Option {
-  id: string
-  title: string
-  /** The kind in front of a value, where values of several kinds are listed. */
-  prefix?: string
-  note?: string
+/** A kind of filter, or a value. Where values of several kinds are listed, the prefix is the kind. */
+interface Option extends ListboxOption {
   choose(): void
 }
 
@@ -65,7 +62,6 @@ function Menu({ kinds, isLoading, error, openAt, onOpenChange, onChoose }: Filte
   const [text, setText] = useState('')
   const [active, setActive] = useState(0)
   const input = useRef<HTMLInputElement>(null)
-  const list = useRef<HTMLDivElement>(null)
   const id = useId()
   const kind = kinds.find(({ name }) => name === openAt)
   useEffect(() => input.current?.focus(), [])
@@ -78,14 +74,10 @@ function Menu({ kinds, isLoading, error, openAt, onOpenChange, onChoose }: Filte
   ).slice(0, MAX_OPTIONS)
   const current = Math.min(active, options.length - 1)
 
-  function move(to: number): void {
-    setActive(to)
-    list.current?.children[to]?.scrollIntoView({ block: 'nearest' })
-  }
   function onKeyDown(event: KeyboardEvent): void {
     const { key } = event
-    if (key === 'ArrowDown') move((current + 1) % Math.max(1, options.length))
-    else if (key === 'ArrowUp') move((current - 1 + options.length) % Math.max(1, options.length))
+    if (key === 'ArrowDown') setActive(moveActive(current, 1, options.length))
+    else if (key === 'ArrowUp') setActive(moveActive(current, -1, options.length))
     else if (key === 'Enter') options[current]?.choose()
     // From the values of a kind, back to the kinds.
     else if (kind && (key === 'Escape' || (key === 'Backspace' && text === ''))) onOpenChange('')
@@ -99,7 +91,7 @@ function Menu({ kinds, isLoading, error, openAt, onOpenChange, onChoose }: Filte
         role="combobox"
         aria-label={kind ? `${kind.title}: search values` : 'Search filters'}
         aria-expanded={true}
-        aria-controls={`${id}-list`}
+        aria-controls={id}
         aria-activedescendant={options[current] && `${id}-${current}`}
         autoComplete="off"
         spellCheck={false}
@@ -113,13 +105,14 @@ function Menu({ kinds, isLoading, error, openAt, onOpenChange, onChoose }: Filte
         onKeyDown={onKeyDown}
         className="w-full rounded-t-xl border-b border-line bg-surface px-3.5 py-2.5 text-base outline-none sm:text-sm"
       />
-      <OptionList
+      <Listbox
         id={id}
-        title={kind?.title ?? 'Filters'}
+        label={kind?.title ?? 'Filters'}
         options={options}
-        current={current}
-        onPoint={setActive}
-        list={list}
+        active={current}
+        className="max-h-80 overflow-y-auto p-1"
+        onActivate={setActive}
+        onChoose={index => options[index]?.choose()}
       />
       <p role="status" className={options.length === 0 ? 'px-3.5 pb-3 text-muted' : 'sr-only'}>
         {options.length > 0
@@ -127,45 +120,6 @@ function Menu({ kinds, isLoading, error, openAt, onOpenChange, onChoose }: Filte
           : (error?.message ?? (isLoading ? 'Loading' : 'Nothing matches in this period.'))}
       </p>
     </>
-  )
-}
-
-interface OptionListProps {
-  /** The prefix of the ids of the list and its options. */
-  id: string
-  title: string
-  options: readonly Option[]
-  /** The position of the active option. */
-  current: number
-  /** Called with the option under the pointer. */
-  onPoint(at: number): void
-  list: RefObject<HTMLDivElement | null>
-}
-
-function OptionList({ id, title, options, current, onPoint, list }: OptionListProps) {
-  return (
-    <div ref={list} id={`${id}-list`} role="listbox" aria-label={title} className="max-h-80 overflow-y-auto p-1">
-      {options.map((option, at) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the combobox handles the keyboard
-        <div
-          key={option.id}
-          id={`${id}-${at}`}
-          role="option"
-          tabIndex={-1}
-          aria-selected={at === current}
-          onMouseMove={() => at !== current && onPoint(at)}
-          onMouseDown={event => event.preventDefault()}
-          onClick={option.choose}
-          className={`flex min-h-9 cursor-pointer items-center gap-2 rounded-lg px-2.5 py-1.5 ${at === current ? 'bg-accent-soft' : ''}`}
-        >
-          <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
-            {option.prefix !== undefined && <span className="text-muted">{option.prefix} </span>}
-            <bdi>{escapeControlCharacters(option.title)}</bdi>
-          </span>
-          {option.note !== undefined && <span className="text-xs text-muted tabular-nums">{option.note}</span>}
-        </div>
-      ))}
-    </div>
   )
 }
 
@@ -179,7 +133,7 @@ function searchKinds(
 ): Option[] {
   const matching = kinds.filter(({ title }) => title.toLowerCase().includes(text.toLowerCase()))
   return [
-    ...matching.map(({ name, title }) => ({ id: `kind ${name}`, title, note: '›', choose: () => open(name) })),
+    ...matching.map(({ name, title }) => ({ key: `kind ${name}`, title, detail: '›', choose: () => open(name) })),
     ...(text === '' ? [] : kinds.flatMap(kind => searchKind(kind, text, choose))),
   ]
 }
@@ -189,20 +143,20 @@ function listValues(kind: FilterKind, text: string, choose: Choose): Option[] {
   const search = text.toLowerCase()
   const matching = kind.values.filter(({ value, title }) => `${title}\n${value}`.toLowerCase().includes(search))
   const options = matching.map(({ value, title, note }) => ({
-    id: `value ${kind.name} ${value}`,
+    key: `value ${kind.name} ${value}`,
     title,
-    ...(note !== undefined && { note }),
+    detail: note,
     choose: () => choose(kind, value),
   }))
   if (text === '' || !kind.accepts?.(text) || kind.values.some(({ value }) => value === text)) return options
-  return [...options, { id: `text ${kind.name}`, title: `“${text}”`, choose: () => choose(kind, text) }]
+  return [...options, { key: `text ${kind.name}`, title: `“${text}”`, choose: () => choose(kind, text) }]
 }
 
 function searchKind(kind: FilterKind, text: string, choose: Choose): Option[] {
   const options = listValues(kind, text, choose)
   const [values, own] = [
-    options.filter(({ id }) => id.startsWith('value ')),
-    options.filter(({ id }) => id.startsWith('text ')),
+    options.filter(({ key }) => key.startsWith('value ')),
+    options.filter(({ key }) => key.startsWith('text ')),
   ]
   return [...values.slice(0, MAX_OF_KIND), ...own].map(option => ({ ...option, prefix: kind.title }))
 }

@@ -1,6 +1,6 @@
 /** The list of a picker, in the top layer below or above its field, so that neither a dialog nor a card clips it. */
 import { type ReactNode, type RefObject, useLayoutEffect, useRef } from 'react'
-import { escapeControlCharacters } from '../format.ts'
+import { Listbox } from './listbox.tsx'
 
 export interface PickerOption {
   value: string
@@ -64,9 +64,6 @@ export function OptionList(props: OptionListProps) {
       window.visualViewport?.removeEventListener('resize', update)
     }
   }, [anchor])
-  useLayoutEffect(() => {
-    if (active >= 0) list.current?.querySelector('[data-active=true]')?.scrollIntoView({ block: 'nearest' })
-  }, [active])
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: only keeps the focus in the field
     <div
@@ -75,32 +72,20 @@ export function OptionList(props: OptionListProps) {
       className="fixed m-0 overflow-y-auto rounded-lg border border-line bg-surface p-1 text-sm text-ink shadow-lg"
       onMouseDown={event => event.preventDefault()}
     >
-      <div id={id} role="listbox" aria-label="Options" aria-multiselectable={isMultiple || undefined}>
-        {options.map((option, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys
-          <div
-            key={option.value}
-            id={`${id}-${index}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={chosen.includes(option.value)}
-            data-active={index === active}
-            className="flex min-h-9 cursor-pointer items-center gap-2 rounded-md px-2.5 py-1.5 data-[active=true]:bg-sunken"
-            onMouseMove={() => onActivate(index)}
-            onClick={() => onChoose(option)}
-          >
-            <bdi className="min-w-0 flex-1 [overflow-wrap:anywhere]">{escapeControlCharacters(option.name)}</bdi>
-            {option.detail && (
-              <bdi className="shrink-0 font-mono text-xs text-muted">{escapeControlCharacters(option.detail)}</bdi>
-            )}
-            {chosen.includes(option.value) && (
-              <span aria-hidden="true" className="shrink-0 text-accent">
-                ✓
-              </span>
-            )}
-          </div>
-        ))}
-      </div>
+      <Listbox
+        id={id}
+        label="Options"
+        options={options.map(({ value, name, detail }) => ({
+          key: value,
+          title: name,
+          detail,
+          isChosen: chosen.includes(value),
+        }))}
+        active={active}
+        isMultiple={isMultiple}
+        onActivate={onActivate}
+        onChoose={index => options[index] && onChoose(options[index])}
+      />
       {message && (
         <p className="px-2.5 py-1.5 text-xs text-muted [overflow-wrap:anywhere]" role="status">
           {message}

@@ -67,7 +67,7 @@ function ChoiceField({ kind, value, disabled, effects, onChange }: SettingFieldP
   return (
     <fieldset disabled={disabled} className="sm:col-span-2">
       <legend className="mb-1.5 font-medium">{title}</legend>
-      <div className={`grid gap-2 ${words.length > 2 ? 'sm:grid-cols-3' : 'sm:grid-cols-2'}`}>
+      <div className={`grid gap-2 ${words.length % 3 === 0 ? 'sm:grid-cols-3' : 'sm:grid-cols-2'}`}>
         {words.map(word => {
           const [label, hint] = describeChoice(kind, word)
           const effect = effects?.effects.find(each => each.setting === kind.name && each.value === word)

@@ -1,6 +1,7 @@
 /** The state of a picker: the search, the active option, and how keys change them. */
 import { type KeyboardEvent, useState } from 'react'
 import { escapeControlCharacters, isolateDirection } from '../format.ts'
+import { moveActive } from './listbox.tsx'
 import type { PickerOption } from './option-list.tsx'
 
 export interface FoundOptions {
@@ -133,8 +134,4 @@ function splitNames(text: string): string[] {
     .split(',')
     .map(name => name.trim())
     .filter(name => name !== '')
-}
-
-function moveActive(active: number, step: number, count: number): number {
-  return active < 0 && step < 0 ? count - 1 : (active + step + count) % count
 }

@@ -49,7 +49,7 @@ export default function AuditLog() {
           title: 'Event',
           cell: event => <Sentence event={event} kinds={kinds} isOfAll={project === undefined} />,
         },
-        { title: 'Recorded', cell: event => <RecordedValues event={event} /> },
+        { title: 'Source', cell: event => <RecordedValues event={event} /> },
       ]}
     />
   )

@@ -15,7 +15,7 @@ import { narrowSelection, RequestCountLink, type RequestSelection, selectRequest
 import { CACHE_RESULT_TITLES } from './result-badge.tsx'
 import { MEASURES, type Measure, UsageShares } from './usage-shares.tsx'
 
-/** Loaded apart, because the card has a query of its own and is below the chart. */
+/** Loaded apart, because the card has a query of its own. */
 const PaidAgainCard = lazy(async () => ({ default: (await import('./paid-again.tsx')).PaidAgainCard }))
 
 interface OverviewStatsProps {
@@ -84,10 +84,10 @@ export function OverviewStats({ overview, span, rows, withTests, measure, change
           note={totals.saved_seconds === null ? 'not available for a tag' : `by ${formatPlural(totals.hits, 'hit')}`}
         />
       </Figures>
-      <Chart overview={overview} span={span} measure={measure} onChange={value => change({ measure: value })} />
       <Suspense fallback={<Loading />}>
         <PaidAgainCard rows={rows} span={span} />
       </Suspense>
+      <Chart overview={overview} span={span} measure={measure} onChange={value => change({ measure: value })} />
       <div className="grid items-start gap-5 lg:grid-cols-2">
         <Card title="By model">
           <UsageShares

@@ -45,6 +45,14 @@ export function PaidAgainCard({ rows: { projectId, filters }, span }: { rows: Re
     placeholderData: previous => previous,
   })
   const { requests = 0, cost_usd: cost = 0, since = null } = found.data ?? {}
+  // Without a question, there is nothing to decide: the card is one line.
+  if (found.data?.questions.length === 0 && !found.error)
+    return (
+      <Card className="px-4 py-3 text-muted">
+        <b className="mr-2 font-semibold text-ink">Paid again</b> No question that had been answered before was paid for
+        again in this period{since !== null && `, among the requests since ${formatTime(since)}`}.
+      </Card>
+    )
   return (
     <Card
       title="Paid again"
@@ -61,11 +69,7 @@ export function PaidAgainCard({ rows: { projectId, filters }, span }: { rows: Re
         rows={found.data?.questions}
         error={found.error}
         keyOf={row => `${row.asked_id} ${row.reason} ${row.difference}`}
-        empty={
-          <p className="px-4 py-6 text-muted">
-            No question that had been answered before was paid for again in this period.
-          </p>
-        }
+        empty={null}
         columns={[
           {
             title: 'Question',

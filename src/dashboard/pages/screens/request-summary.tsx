@@ -2,7 +2,7 @@ import { describeReason } from '../../../cache/reasons.ts'
 import { Badge, Card, CopyButton, UserText } from '../components/elements.tsx'
 import { Figure, Figures } from '../components/figures.tsx'
 import { Table } from '../components/table.tsx'
-import { escapeControlCharacters, formatCount, formatMs, formatTime, formatUsd } from '../format.ts'
+import { escapeControlCharacters, formatCount, formatMs, formatPlural, formatTime, formatUsd } from '../format.ts'
 import type { RequestLogEntry } from '../types.ts'
 import { CacheDecision } from './cache-decision.tsx'
 import { RequestContent } from './request-content.tsx'
@@ -61,7 +61,7 @@ function KeyFigures({ request }: { request: RequestLogEntry }) {
       <Figure
         title="Tokens"
         value={formatCount(prompt_tokens + completion_tokens)}
-        note={`${formatCount(prompt_tokens)} prompt, ${formatCount(completion_tokens)} completion`}
+        note={`${formatPlural(prompt_tokens, 'prompt token')}, ${formatPlural(completion_tokens, 'completion token')}`}
       />
     </Figures>
   )
