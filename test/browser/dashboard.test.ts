@@ -318,6 +318,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('link', { name: 'Cache', exact: true }).click()
       await page.getByRole('button', { name: 'Purge cache' }).click()
       await page.getByLabel('End user').fill(other)
+      await page.getByLabel('End user').press('Enter')
       await lookAt(page, 'a purge')
       await page.getByRole('button', { name: 'Delete 1 cached response' }).click()
       await page.getByRole('dialog').waitFor({ state: 'detached' })

@@ -4,8 +4,8 @@ import type { ComponentType } from 'react'
 export interface PageEntry {
   /** A path pattern. `$name` matches one segment. */
   path: string
-  /** Loads the code of the page when it is first opened. */
-  load(): Promise<{ default: ComponentType }>
+  /** Loads the code of the page when it is first opened. Without it, the page is part of the first file (router.tsx). */
+  load?(): Promise<{ default: ComponentType }>
   /** The section of the menu and the text of the link. Links have the order of this table. */
   link?: readonly [section: MenuSection, title: string]
 }
@@ -22,9 +22,9 @@ export const MENU_SECTIONS = {
 export type MenuSection = keyof typeof MENU_SECTIONS
 
 export const PAGE_ENTRIES: readonly PageEntry[] = [
-  { path: '/', load: () => import('./screens/home.tsx') },
+  { path: '/' },
 
-  { path: '/$project/overview', load: () => import('./screens/overview.tsx'), link: ['monitor', 'Overview'] },
+  { path: '/$project/overview', link: ['monitor', 'Overview'] },
   { path: '/$project/requests', load: () => import('./screens/requests.tsx'), link: ['monitor', 'Requests'] },
   { path: '/$project/requests/$request', load: () => import('./screens/request-details.tsx') },
   { path: '/$project/costs', load: () => import('./screens/costs.tsx'), link: ['monitor', 'Costs'] },

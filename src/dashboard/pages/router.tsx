@@ -1,14 +1,17 @@
 /** The routes of all pages. The code of a page is loaded when it is first opened. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { throwUnreachable } from './api.ts'
 import { PAGE_ENTRIES, type PageEntry } from './pages.ts'
 import { AppShell, LoadError, NotFound } from './screens/app-shell.tsx'
+import Home from './screens/home.tsx'
+import Overview from './screens/overview.tsx'
 
 /**
  * Loads a page. If the code cannot be loaded because the proxy is unreachable, the error is shown inside the frame. If the proxy is
  * reachable, it serves a newer version, and the router reloads the whole page.
  */
-function loadScreen(load: PageEntry['load']) {
+function loadScreen(load: NonNullable<PageEntry['load']>) {
   return lazyRouteComponent(() =>
     load().catch(async error => {
       await fetch('/dashboard', { method: 'HEAD' }).catch(throwUnreachable)
@@ -30,8 +33,14 @@ const invitation = createRoute({
   component: loadScreen(() => import('./screens/invitation.tsx')),
 })
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: AppShell })
+/** The pages after the login. They are part of the first file, which is smaller than the files that they would be split into. */
+const FIRST_PAGES: Readonly<Record<string, () => ReactNode>> = { '/': Home, '/$project/overview': Overview }
 const pages = PAGE_ENTRIES.map(({ path, load }) =>
-  createRoute({ getParentRoute: () => shell, path, component: loadScreen(load) }),
+  createRoute({
+    getParentRoute: () => shell,
+    path,
+    component: load ? loadScreen(load) : (FIRST_PAGES[path] ?? NotFound),
+  }),
 )
 const notFound = createRoute({ getParentRoute: () => shell, path: '/$', component: NotFound })
 

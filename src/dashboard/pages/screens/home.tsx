@@ -1,9 +1,10 @@
 /** The start page: redirects to the last opened project, or offers to create the first one. */
 import { Navigate } from '@tanstack/react-router'
-import { ActionButton } from '../components/actions.tsx'
+import { lazy, Suspense } from 'react'
 import { PageHeader, Pending } from '../components/elements.tsx'
-import { isAdministrator, PROJECTS_PATH, readLastProject, useProjects, useSession } from '../session.ts'
-import { useCreateProjectAction } from './project-actions.tsx'
+import { isAdministrator, readLastProject, useProjects, useSession } from '../session.ts'
+
+const NewProject = lazy(() => import('./new-project.tsx'))
 
 export default function HomePage() {
   const { data, error } = useProjects()
@@ -12,24 +13,19 @@ export default function HomePage() {
   const project = readLastProject(data)
   if (project) return <Navigate to={`/${project.id}/overview` as never} replace />
   return isAdministrator(session.data) ? (
-    <PageHeader title="No projects yet" action={<NewProject />}>
+    <PageHeader
+      title="No projects yet"
+      action={
+        <Suspense>
+          <NewProject />
+        </Suspense>
+      }
+    >
       A project has its own API keys, limits and cache. Create a separate project for each application.
     </PageHeader>
   ) : (
     <PageHeader title="You are not a member of any project">
       Ask a project owner or an administrator to add you.
     </PageHeader>
-  )
-}
-
-function NewProject() {
-  return (
-    <ActionButton
-      action={useCreateProjectAction()}
-      subject={null}
-      url={PROJECTS_PATH}
-      refreshes={[PROJECTS_PATH]}
-      look="primary"
-    />
   )
 }

@@ -88,7 +88,7 @@ export function OverviewStats({ overview, span, rows, withTests, measure, change
         <PaidAgainCard rows={rows} span={span} />
       </Suspense>
       <Chart overview={overview} span={span} measure={measure} onChange={value => change({ measure: value })} />
-      <div className="grid items-start gap-5 lg:grid-cols-2">
+      <div className="-mb-5 gap-5 *:mb-5 *:break-inside-avoid lg:columns-2">
         <Card title="By model">
           <UsageShares
             rows={overview.by_model}
