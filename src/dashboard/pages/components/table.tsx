@@ -71,7 +71,7 @@ export function Table<Row>(props: TableProps<Row>) {
           </thead>
           <tbody className="divide-y divide-line">
             {rows.map(row => (
-              <tr key={keyOf(row)} className={`hover:bg-sunken/60 ${isTotal?.(row) ? 'font-semibold' : ''}`}>
+              <tr key={keyOf(row)} className={`hover:bg-sunken/60 ${isTotal?.(row) ? '[&_td]:font-semibold' : ''}`}>
                 {columns.map(({ title, cell, numeric, look }) => (
                   <td
                     key={title}

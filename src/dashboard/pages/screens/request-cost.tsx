@@ -56,9 +56,9 @@ export function RequestCost({ request, projectId }: { request: RequestLogEntry; 
     <>
       {cached > 0 && <DetailItem title="Cached by the provider">{formatPlural(cached, 'prompt token')}</DetailItem>}
       {request.cost_estimated !== null && (
-        <DetailItem title="Estimated cost">
+        <DetailItem title="Cost">
           {formatUsd(request.cost_usd)}
-          {': '}
+          {', estimated: '}
           {ESTIMATED[request.cost_estimated] ?? request.cost_estimated}.
           {request.doubtful_usd !== null &&
             ` Its provider may have charged up to ${formatUsd(request.doubtful_usd)} more.`}
