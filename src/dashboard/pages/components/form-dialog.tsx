@@ -1,105 +1,8 @@
-/** A form, and a dialog that confirms an action or asks for its input. */
-import { type ComponentProps, type FormEvent, type ReactNode, useState } from 'react'
+/** A dialog that confirms an action or asks for its input. */
 import { Dialog } from './dialog.tsx'
-import { Button, ErrorMessage } from './elements.tsx'
-import { SelectField, TextField } from './fields.tsx'
+import { Button } from './elements.tsx'
+import { Form, type FormProps } from './form.tsx'
 import { Picker } from './picker.tsx'
-import type { SelectOption } from './select.tsx'
-import type { PickerSource } from './use-picker.ts'
-
-/** The text of each field, by field name. */
-export type FormValues = Record<string, string>
-
-/** A field of a form: a text field or a picker, which are required by default, or a selection. */
-export interface FormField extends Omit<ComponentProps<typeof TextField>, 'value' | 'onChange'> {
-  /** The name of the field in the API. */
-  name: string
-  choices?: readonly SelectOption[]
-  /** What the field searches. If several values can be chosen, its text has one in each line. */
-  picker?: PickerSource
-  /** The initial value. Defaults to the first choice, or to empty text. */
-  initial?: string | undefined
-  /** Converts the text to the value that is sent. Undefined omits the field. */
-  read?(text: string): unknown
-  isShown?(values: FormValues): boolean
-  /** An input of another kind, with its own label. */
-  control?(state: { value: string; onChange(value: string): void }): ReactNode
-}
-
-export const PASSWORD_FIELD = {
-  name: 'password',
-  label: 'Password',
-  type: 'password',
-  autoComplete: 'current-password',
-} satisfies FormField
-/** A new password. Password managers offer to generate and save it. */
-export const NEW_PASSWORD_FIELD = {
-  label: 'New password',
-  type: 'password',
-  autoComplete: 'new-password',
-  minLength: 12,
-} satisfies Omit<FormField, 'name'>
-
-interface FormProps {
-  /** Above the fields. */
-  text?: ReactNode
-  fields?: readonly FormField[]
-  /** Builds the request body. By default, it has the value of each field under its name. */
-  toBody?(read: Record<string, unknown>): unknown
-  sending: { mutate(body: unknown, then: { onSuccess(): void }): void; isPending: boolean; error: Error | null }
-  className?: string
-  /** The buttons. */
-  children: ReactNode
-}
-
-/** Shows the error when sending fails, and resets its fields after success. */
-export function Form({ text, fields = [], toBody = read => read, sending, className = '', children }: FormProps) {
-  const initialValues = (): FormValues => Object.fromEntries(fields.map(field => [field.name, initialOf(field)]))
-  const [values, setValues] = useState(initialValues)
-  const shown = fields.filter(({ isShown }) => isShown?.(values) ?? true)
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    const read = shown.map(({ name, read = text => text }) => [name, read(values[name] ?? '')])
-    sending.mutate(toBody(Object.fromEntries(read)), { onSuccess: () => setValues(initialValues()) })
-  }
-  return (
-    <form onSubmit={submit} className={`space-y-4 ${className}`}>
-      {text && <div className="text-muted">{text}</div>}
-      {shown.map(field => (
-        <FormField
-          key={field.name}
-          field={field}
-          value={values[field.name] ?? ''}
-          onChange={value => setValues(before => ({ ...before, [field.name]: value }))}
-        />
-      ))}
-      <ErrorMessage error={sending.error} />
-      {children}
-    </form>
-  )
-}
-
-function initialOf({ initial, choices: [firstChoice = ''] = [] }: FormField): string {
-  return initial ?? (typeof firstChoice === 'string' ? firstChoice : firstChoice[0])
-}
-
-function FormField({ field, ...state }: { field: FormField; value: string; onChange(value: string): void }) {
-  const { name, choices, picker, initial, read, isShown, control, ...input } = field
-  if (control) return control(state)
-  if (choices) return <SelectField label={input.label} hint={input.hint} choices={choices} {...state} />
-  if (picker) {
-    const { label, hint, placeholder, required = true } = input
-    const values = readLines(state.value)
-    const onChange = (chosen: readonly string[]) => state.onChange(chosen.join('\n'))
-    return <Picker {...{ label, hint, placeholder, required, values, onChange }} {...picker} />
-  }
-  return <TextField required autoComplete="off" {...input} {...state} />
-}
-
-/** Returns the values of a field from which several can be chosen. */
-export function readLines(text: string): string[] {
-  return text === '' ? [] : text.split('\n')
-}
 
 /** The content of a dialog. Without fields, it asks to confirm a destructive action. */
 export interface DialogContent extends Pick<FormProps, 'text' | 'fields' | 'toBody'> {
@@ -116,7 +19,7 @@ interface FormDialogProps extends DialogContent {
 export function FormDialog({ title, action = title, onClose, ...form }: FormDialogProps) {
   return (
     <Dialog title={title} onClose={onClose}>
-      <Form {...form}>
+      <Form {...form} Picker={Picker}>
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look={form.fields ? 'primary' : 'danger'} disabled={form.sending.isPending}>

@@ -1,5 +1,5 @@
 /** A field that searches for values that exist: type to search, arrow keys and Enter to choose, Escape to close. */
-import { useId, useRef } from 'react'
+import { useEffect, useId, useRef } from 'react'
 import { escapeControlCharacters, isolateDirection } from '../format.ts'
 import { FIELD_CLASS, LabeledField } from './fields.tsx'
 import { OptionList } from './option-list.tsx'
@@ -13,6 +13,9 @@ export function Picker(props: PickerProps) {
   const { isUnknown, problem } = picker
   const box = useRef<HTMLDivElement>(null)
   const listId = useId()
+  useEffect(() => {
+    if (props.opensAtOnce) box.current?.querySelector('input')?.focus()
+  }, [props.opensAtOnce])
   return (
     <LabeledField
       label={label}

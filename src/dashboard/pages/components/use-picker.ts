@@ -31,6 +31,8 @@ export interface PickerProps extends PickerSource {
   placeholder?: string | undefined
   required?: boolean | undefined
   disabled?: boolean | undefined
+  /** Opens the list, and moves the focus into the field, when the picker appears. */
+  opensAtOnce?: boolean
   /** The name of a value that was chosen before. Defaults to the value. */
   nameOf?(value: string): string | undefined
   /** The chosen values: at most one unless `isMultiple`. */
@@ -47,8 +49,9 @@ export function usePicker({
   onChange,
   disabled,
   nameOf: givenName,
+  opensAtOnce = false,
 }: PickerProps) {
-  const [isOpen, setOpen] = useState(false)
+  const [isOpen, setOpen] = useState(opensAtOnce)
   /** The text of an unfinished search; null when there is none. */
   const [text, setText] = useState<string | null>(null)
   const [active, setActive] = useState(-1)

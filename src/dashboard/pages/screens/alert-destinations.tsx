@@ -1,6 +1,6 @@
 /** The actions on the destinations of alerts: add, edit, send a test, delete. */
 import type { Action } from '../components/actions.tsx'
-import type { FormField } from '../components/form-dialog.tsx'
+import type { FormField } from '../components/form.tsx'
 import { isolateDirection } from '../format.ts'
 import type { ViewRow } from '../types.ts'
 import { EventPicker, readSelection, writeSelection } from './alert-events.tsx'

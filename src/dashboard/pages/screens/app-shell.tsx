@@ -1,18 +1,8 @@
 /** The frame around every page: project selection, navigation, and the logged-in user. */
 
-import {
-  type ErrorComponentProps,
-  Link,
-  Outlet,
-  useLocation,
-  useNavigate,
-  useParams,
-  useRouter,
-} from '@tanstack/react-router'
+import { type ErrorComponentProps, Link, Outlet, useLocation, useParams, useRouter } from '@tanstack/react-router'
 import { Activity, useEffect, useState } from 'react'
 import { Button, ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
-import { Picker } from '../components/picker.tsx'
-import { searchNames } from '../components/picker-sources.ts'
 import { Select, type SelectOption } from '../components/select.tsx'
 import { escapeControlCharacters } from '../format.ts'
 import { MENU_SECTIONS, type MenuSection, PAGE_ENTRIES } from '../pages.ts'
@@ -21,7 +11,6 @@ import {
   logOut,
   readLastProject,
   rememberProject,
-  useProject,
   useProjectQuery,
   useProjects,
   useSession,
@@ -29,6 +18,7 @@ import {
 import { applyTheme, readTheme, type Theme } from '../theme.ts'
 import type { Session } from '../types.ts'
 import { LoginForm, Logo } from './login.tsx'
+import { ProjectSwitch } from './project-switch.tsx'
 
 /**
  * Shows the page to a logged-in user, and the login form to anybody else. When a session ends, its page stays mounted but hidden, with all
@@ -123,30 +113,6 @@ function Frame({ session }: { session: Session }) {
         </div>
       </main>
     </div>
-  )
-}
-
-function ProjectSwitch() {
-  const { data } = useProjects()
-  const current = useProject()
-  const { project: id } = useParams({ strict: false })
-  const navigate = useNavigate()
-  const { pathname } = useLocation()
-  if (data === undefined || data.length === 0) return null
-  function open(project: string | undefined) {
-    if (project === undefined) return
-    const [page = 'overview', section = ''] = id === undefined ? [] : (pathname.split(`/${id}/`)[1]?.split('/') ?? [])
-    void navigate({ to: `/${project}/${page === 'settings' ? `${page}/${section}` : page}` as never })
-  }
-  return (
-    <Picker
-      label="Project"
-      placeholder="Choose a project"
-      {...searchNames('project', null)}
-      values={id === undefined ? [] : [id]}
-      nameOf={value => (value === current?.id ? current.name : data.find(project => project.id === value)?.name)}
-      onChange={([chosen]) => open(chosen)}
-    />
   )
 }
 

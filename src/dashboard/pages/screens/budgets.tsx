@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Action } from '../components/actions.tsx'
 import { Badge, Warnings } from '../components/elements.tsx'
-import type { FormField, FormValues } from '../components/form-dialog.tsx'
+import type { FormField, FormValues } from '../components/form.tsx'
 import { searchModels, searchNames, searchTimeZones } from '../components/picker-sources.ts'
 import { Resource } from '../components/resource.tsx'
 import { formatCount, formatTime, formatUsd, isolateDirection } from '../format.ts'

@@ -4,7 +4,8 @@ import { lazy, Suspense } from 'react'
 import { PageHeader, Pending } from '../components/elements.tsx'
 import { isAdministrator, readLastProject, useProjects, useSession } from '../session.ts'
 
-const NewProject = lazy(() => import('./new-project.tsx'))
+/** Most visits are redirected, and load faster without the dialog. */
+const CreateProjectButton = lazy(() => import('./create-project-button.tsx'))
 
 export default function HomePage() {
   const { data, error } = useProjects()
@@ -17,7 +18,7 @@ export default function HomePage() {
       title="No projects yet"
       action={
         <Suspense>
-          <NewProject />
+          <CreateProjectButton />
         </Suspense>
       }
     >

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { sendRequest } from '../api.ts'
 import { Button } from '../components/elements.tsx'
-import { Form, type FormField, NEW_PASSWORD_FIELD } from '../components/form-dialog.tsx'
+import { Form, type FormField, NEW_PASSWORD_FIELD } from '../components/form.tsx'
 import { LoginLayout } from './login.tsx'
 
 const INVITATION: FormField = {

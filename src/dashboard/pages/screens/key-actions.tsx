@@ -1,6 +1,6 @@
 /** The actions on API keys: create, limit, rotate and deactivate. */
 import type { Action } from '../components/actions.tsx'
-import { type FormField, readLines } from '../components/form-dialog.tsx'
+import { type FormField, readLines } from '../components/form.tsx'
 import { searchModels } from '../components/picker-sources.ts'
 import { RequestSnippets } from '../components/request-snippets.tsx'
 import { isolateDirection } from '../format.ts'

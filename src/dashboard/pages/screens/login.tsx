@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import { sendRequest } from '../api.ts'
 import { Button, ErrorMessage } from '../components/elements.tsx'
-import { Form, type FormField, PASSWORD_FIELD } from '../components/form-dialog.tsx'
+import { Form, type FormField, PASSWORD_FIELD } from '../components/form.tsx'
 import type { LoginOptions } from '../types.ts'
 
 export function LoginLayout({ title, children }: { title: string; children: ReactNode }) {

@@ -1,7 +1,6 @@
 /** The organization page of administrators: all projects with their usage, and plans. */
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { ActionButton } from '../components/actions.tsx'
 import { Badge, Card, EmptyState, PageHeader, UserText } from '../components/elements.tsx'
 import { Resource } from '../components/resource.tsx'
 import type { ResourceColumn } from '../components/resource-columns.tsx'
@@ -21,8 +20,9 @@ import {
 import { PROJECTS_PATH } from '../session.ts'
 import { readTimeRange, type TimeRange } from '../time-range.ts'
 import type { Plan, ProjectUsage } from '../types.ts'
+import CreateProjectButton from './create-project-button.tsx'
 import { PeriodControl } from './period-control.tsx'
-import { ARCHIVE_PROJECT_ACTION, useCreateProjectAction, usePlans } from './project-actions.tsx'
+import { ARCHIVE_PROJECT_ACTION, usePlans } from './project-actions.tsx'
 import { RequestCountLink, selectRequests } from './request-count-link.tsx'
 import { readKeyType, TestKeysFilter } from './test-keys-filter.tsx'
 import { useStableRange } from './use-stable-range.ts'
@@ -41,13 +41,12 @@ export default function Projects() {
     include_archived: true,
     limit: 50,
   }
-  const create = useCreateProjectAction()
   return (
     <>
       <PageHeader
         title="Organization"
         action={
-          <ActionButton action={create} subject={null} url={PROJECTS_PATH} refreshes={[PROJECTS_PATH]} look="primary" />
+          <CreateProjectButton />
         }
       >
         All projects with their spend, compared with the period before.

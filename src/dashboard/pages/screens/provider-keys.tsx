@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type Action, type RunAction, useActions } from '../components/actions.tsx'
 import { Card, ErrorMessage, Loading, PageHeader, Pending, RowButton } from '../components/elements.tsx'
-import type { FormField } from '../components/form-dialog.tsx'
+import type { FormField } from '../components/form.tsx'
 import { ModelRoutes } from '../components/model-routes.tsx'
 import { formatTime, isolateDirection } from '../format.ts'
 import { useModelRoutes } from '../routes.ts'

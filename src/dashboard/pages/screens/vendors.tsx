@@ -1,7 +1,7 @@
 /** The vendors page of administrators: the providers that requests reach directly. */
 import type { Action } from '../components/actions.tsx'
 import { Badge } from '../components/elements.tsx'
-import { type FormField, readLines } from '../components/form-dialog.tsx'
+import { type FormField, readLines } from '../components/form.tsx'
 import { searchList } from '../components/picker-sources.ts'
 import { Resource } from '../components/resource.tsx'
 import { isolateDirection } from '../format.ts'

@@ -1,9 +1,9 @@
-/** The button that creates the first project. It is loaded only where it is shown, with the dialogs that it needs. */
+/** The button that creates a project. */
 import { ActionButton } from '../components/actions.tsx'
 import { PROJECTS_PATH } from '../session.ts'
 import { useCreateProjectAction } from './project-actions.tsx'
 
-export default function NewProject() {
+export default function CreateProjectButton() {
   return (
     <ActionButton
       action={useCreateProjectAction()}
