@@ -126,6 +126,12 @@ select
     provider,
     cache as cache_result,
     case when size < 0.015 then 502 when size < 0.03 then 429 else 200 end as status,
+    case when size < 0.015 then 'upstream_error' when size < 0.03 then 'rate_limit_exceeded' end as error_code,
+    case when size < 0.015 then 2 end as attempts,
+    case when size < 0.015 then 503 end as upstream_status,
+    case when size < 0.015 then 'Overloaded' end as upstream_message,
+    case when n % 25 = 0 then 'ada' when n % 25 < 4 then 'grace' when n % 25 < 6 then 'linus' end as end_user,
+    case when n % 12 = 5 then 'ticket-' || (n / 300)::text end as session,
     size < 0.5 as streamed,
     case when cache = 'MISS' then (200 + size * 900)::integer else 0 end as prompt_tokens,
     0 as cached_prompt_tokens,
@@ -135,6 +141,9 @@ select
     case when cache = 'MISS' and kind > 0.98 then 'client_left' end as cost_estimated,
     case when cache = 'MISS' then 0 else size * 0.004 end as saved_usd,
     case cache when 'HIT' then 1 + size * 4 when 'HIT-SEMANTIC' then 3 + size * 9 else 300 + size * size * 2500 end as latency_ms,
+    0.4 + size as admission_ms,
+    case when size > 0.03 then 0.5 + size end as lookup_ms,
+    case when cache = 'MISS' and size > 0.03 then 290 + size * size * 2500 end as upstream_ms,
     case cache when 'HIT' then 2 + size * 5 when 'HIT-SEMANTIC' then 4 + size * 11 else 900 + size * 5500 end as duration_ms,
     case when n % 10 < 5 then '{"team": "support"}'::jsonb when n % 10 < 8 then '{"team": "search"}'::jsonb end as tags
 from described`

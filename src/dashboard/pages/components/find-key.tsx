@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { sendRequest } from '../api.ts'
 import { formatAgo, isolateDirection } from '../format.ts'
+import { useOpenedByLink } from '../opened-by-link.ts'
 import { PROJECTS_PATH } from '../session.ts'
 import type { ApiPage, LeakedKey } from '../types.ts'
 import { type Action, useActions } from './actions.tsx'
@@ -13,6 +14,7 @@ import { TextField } from './fields.tsx'
 
 export function FindKeyButton() {
   const [isOpen, setOpen] = useState(false)
+  useOpenedByLink(['find-key'], () => setOpen(true))
   return (
     <>
       <Button onClick={() => setOpen(true)}>Find a leaked key</Button>
@@ -21,15 +23,22 @@ export function FindKeyButton() {
   )
 }
 
+/** A whole key. Once the text contains one, nothing has to be typed any more, and the search starts. */
+const WHOLE_KEY = /lgw_(proj|test|admin)_[0-9A-Za-z]{32}/
+
 function FindKeyDialog({ onClose }: { onClose(): void }) {
   const [text, setText] = useState('')
   const finding = useMutation({
-    mutationFn: () => sendRequest<ApiPage<LeakedKey>>('POST', '/v1/organization/leaked_keys', { text }),
+    mutationFn: (text: string) => sendRequest<ApiPage<LeakedKey>>('POST', '/v1/organization/leaked_keys', { text }),
     gcTime: 0,
   })
   function submit(event: FormEvent) {
     event.preventDefault()
-    finding.mutate()
+    finding.mutate(text)
+  }
+  function change(next: string) {
+    setText(next)
+    if (WHOLE_KEY.test(next) && WHOLE_KEY.exec(next)?.[0] !== WHOLE_KEY.exec(text)?.[0]) finding.mutate(next)
   }
   const found = finding.data?.data
   return (
@@ -43,7 +52,7 @@ function FindKeyDialog({ onClose }: { onClose(): void }) {
           placeholder="lgw_proj_…"
           hint="The whole key, its displayed beginning, or a text that contains it. It is not stored or logged."
           value={text}
-          onChange={setText}
+          onChange={change}
         />
         <ErrorMessage error={finding.error} />
         <div className="flex justify-end gap-2">
@@ -63,7 +72,7 @@ function FindKeyDialog({ onClose }: { onClose(): void }) {
         {found && found.length > 0 && (
           <ul className="divide-y divide-line rounded-lg border border-line">
             {found.map(key => (
-              <FoundKey key={key.id} leaked={key} onRevoked={finding.mutate} />
+              <FoundKey key={key.id} leaked={key} onRevoked={() => finding.mutate(text)} />
             ))}
           </ul>
         )}

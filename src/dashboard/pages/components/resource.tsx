@@ -1,6 +1,7 @@
 /** A list of the admin API as a table, with actions on each row and an action that creates a row. */
 import type { ReactNode } from 'react'
 import type { QueryParameters } from '../api.ts'
+import { useOpenedByLink } from '../opened-by-link.ts'
 import { usePagedList } from '../paged-list.ts'
 import { useProject } from '../session.ts'
 import { type Action, isActionAllowed, useActions } from './actions.tsx'
@@ -45,9 +46,11 @@ export function Resource<Row extends { id: string }>(props: ResourceProps<Row>) 
   const list = usePagedList<Row>(path ?? '', query ?? { limit: 50 }, { refetchMs: refreshMs, enabled: path !== null })
   const urlOf = (row: Row | null) => (row === null ? `${path}` : (props.urlOf?.(row) ?? `${path}/${row.id}`))
   const { act, error, dialog } = useActions<Row | null>(urlOf, props.refreshes ?? [`${path}`])
-  const createButton = create && path !== null && isActionAllowed(create, project) && (
-    <Button look={page ? 'primary' : 'plain'} onClick={() => act(create, null)}>
-      {create.title}
+  const allowed = create && path !== null && isActionAllowed(create, project) ? create : null
+  useOpenedByLink(['create'], () => allowed && act(allowed, null), page !== undefined && allowed !== null)
+  const createButton = allowed && (
+    <Button look={page ? 'primary' : 'plain'} onClick={() => act(allowed, null)}>
+      {allowed.title}
     </Button>
   )
   const card = (

@@ -7,6 +7,7 @@ import { Figure, Figures } from '../components/figures.tsx'
 import { Tab, Tabs } from '../components/tabs.tsx'
 import { useFilters } from '../filters.ts'
 import { formatBytes, formatCount } from '../format.ts'
+import { useOpenedByLink } from '../opened-by-link.ts'
 import { useInvalidateQueries } from '../paged-list.ts'
 import { hasRole, useProject } from '../session.ts'
 import type { CacheStats, Project } from '../types.ts'
@@ -31,6 +32,8 @@ export default function Cache() {
   const refresh = useInvalidateQueries(['/v1/cache'])
   const [filters] = useFilters()
   const [isPurging, setPurging] = useState(false)
+  const canPurge = hasRole(project, 'member')
+  useOpenedByLink(['purge'], () => setPurging(true), canPurge)
   const view = VIEWS.find(([name]) => name === filters.view)?.[0] ?? 'matches'
   const stats = useQuery<CacheStats>({
     queryKey: ['/v1/cache/stats', { project_id: project?.id }],
@@ -43,7 +46,7 @@ export default function Cache() {
       <PageHeader
         title="Cache"
         action={
-          hasRole(project, 'member') && (
+          canPurge && (
             <Button look="danger" onClick={() => setPurging(true)}>
               Purge cache
             </Button>

@@ -53,7 +53,8 @@ export function EndUserDataCard({ base, user, onClose }: { base: string; user: s
   )
 }
 
-function createDeleteAction(base: string, user: string): Action<null> {
+/** Deletes the stored data of an end user, in as many steps as the server needs. `base` is the path of the project's end users. */
+export function createDeleteAction(base: string, user: string): Action<null> {
   const body = { end_user: user, dry_run: false }
   return {
     title: 'Delete data',

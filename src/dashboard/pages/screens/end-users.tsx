@@ -1,17 +1,18 @@
 /** The end users page: those that requests name, with their usage; owners can view, export and delete the data of one. */
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useActions } from '../components/actions.tsx'
 import { Card, EmptyState, PageHeader, RowButton } from '../components/elements.tsx'
 import { type Column, Table } from '../components/table.tsx'
 import { TextFilter } from '../components/text-filter.tsx'
 import { Toolbar } from '../components/toolbar.tsx'
 import { useFilters } from '../filters.ts'
-import { formatCount, formatPercent, formatUsd } from '../format.ts'
+import { formatCount, formatPercent, formatUsd, isolateDirection } from '../format.ts'
 import { usePagedList } from '../paged-list.ts'
 import { hasRole, useProject, useProjectPath } from '../session.ts'
 import { readTimeRange } from '../time-range.ts'
 import type { EndUserUsage } from '../types.ts'
-import { EndUserDataCard } from './end-user-data.tsx'
+import { createDeleteAction, EndUserDataCard } from './end-user-data.tsx'
 import { PeriodControl } from './period-control.tsx'
 import { RequestCountLink, type RequestSelection, selectRequests } from './request-count-link.tsx'
 import { readKeyType, TestKeysFilter } from './test-keys-filter.tsx'
@@ -29,6 +30,7 @@ export default function EndUsersPage() {
   const query = { ...range, key_type: keyType, name_contains: search, limit: 50 }
   const list = usePagedList<EndUserUsage>(base ?? '', query, { enabled: base !== null })
   const isOwner = hasRole(project, 'owner')
+  const { act, dialog } = useActions<null>(() => `${base}`, [`${base}`])
   const rows = selectRequests(project?.id ?? '', filters, readTimeRange(filters), keyType)
   return (
     <>
@@ -66,8 +68,12 @@ export default function EndUsersPage() {
                   : 'Data may be stored under exactly this name nevertheless: of an earlier time, or named by a tag.'}
               </EmptyState>
             }
-            columns={buildColumns(rows, isOwner ? setChosen : null)}
+            columns={buildColumns(
+              rows,
+              isOwner ? { show: setChosen, remove: user => act(createDeleteAction(`${base}`, user), null) } : null,
+            )}
           />
+          {dialog}
         </Card>
         {project && !isOwner && (
           <p className="text-muted">Only owners of the project can view and delete the stored data of an end user.</p>
@@ -77,8 +83,13 @@ export default function EndUsersPage() {
   )
 }
 
-/** `choose` is null if the stored data may not be shown. */
-function buildColumns(rows: RequestSelection, choose: ((user: string) => void) | null): Column<EndUserUsage>[] {
+interface DataActions {
+  show(user: string): void
+  remove(user: string): void
+}
+
+/** `data` is null if the stored data may not be shown. */
+function buildColumns(rows: RequestSelection, data: DataActions | null): Column<EndUserUsage>[] {
   const columns: Column<EndUserUsage>[] = [
     { title: 'End user', look: 'strong', cell: ({ id }) => id },
     {
@@ -118,10 +129,19 @@ function buildColumns(rows: RequestSelection, choose: ((user: string) => void) |
           >
             Sessions
           </Link>
-          {choose && (
-            <RowButton look="plain" aria-label={`Stored data of ${id}`} onClick={() => choose(id)}>
-              Stored data
-            </RowButton>
+          {data && (
+            <>
+              <RowButton
+                look="plain"
+                aria-label={`Stored data of ${isolateDirection(id)}`}
+                onClick={() => data.show(id)}
+              >
+                Stored data
+              </RowButton>
+              <RowButton aria-label={`Delete the data of ${isolateDirection(id)}`} onClick={() => data.remove(id)}>
+                Delete
+              </RowButton>
+            </>
           )}
         </span>
       ),

@@ -1,5 +1,6 @@
 /** The overview page: requests, cache hits, savings and errors of a project. */
 import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
 import { fetchJson } from '../api.ts'
 import { ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
 import { type Filters, useFilters } from '../filters.ts'
@@ -12,6 +13,9 @@ import { OverviewFilters } from './overview-filters.tsx'
 import { OverviewStats } from './overview-stats.tsx'
 import { selectRequests } from './request-count-link.tsx'
 import { readMeasure } from './usage-shares.tsx'
+
+/** Below everything else, and needed last. */
+const Shortcuts = lazy(() => import('./shortcuts.tsx'))
 
 const REFRESH_MS = 2_000
 
@@ -50,6 +54,9 @@ export default function Overview() {
       ) : (
         !overview.error && <Loading />
       )}
+      <Suspense>
+        <Shortcuts />
+      </Suspense>
     </>
   )
 }

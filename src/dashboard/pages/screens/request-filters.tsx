@@ -6,6 +6,7 @@ import { Select, type SelectOption } from '../components/select.tsx'
 import { FILTER_CLASS } from '../components/text-filter.tsx'
 import type { Filters } from '../filters.ts'
 import { PHONE, useMediaQuery } from '../media-query.ts'
+import { useOpenedByLink } from '../opened-by-link.ts'
 import { parseLocalTime } from '../time-range.ts'
 import { PeriodControl } from './period-control.tsx'
 import { REQUEST_FILTER_KINDS, useFilterKinds } from './request-filter-kinds.ts'
@@ -73,6 +74,7 @@ interface RequestFiltersProps {
 
 export function RequestFilters({ filters, change, query }: RequestFiltersProps) {
   const [openAt, setOpenAt] = useState<string | null>(null)
+  useOpenedByLink(KIND_NAMES, setOpenAt)
   const isPhone = useMediaQuery(PHONE)
   const { kinds, describe, ...loading } = useFilterKinds(REQUEST_FILTER_KINDS, query, openAt !== null)
   const active = KIND_NAMES.filter(name => filters[name])

@@ -7,6 +7,7 @@ import type { RequestLogEntry } from '../types.ts'
 import { CacheDecision } from './cache-decision.tsx'
 import { RequestContent } from './request-content.tsx'
 import { DetailItem, RequestCost } from './request-cost.tsx'
+import { RequestMatch } from './request-match.tsx'
 import { OptionalDetail, OtherFields } from './request-other-fields.tsx'
 import { explainRequest } from './request-reason.ts'
 import { RequestTiming } from './request-timing.tsx'
@@ -26,6 +27,7 @@ export function RequestSummary({ request, projectId }: { request: RequestLogEntr
         <RequestTiming request={request} />
       </Card>
       <KeyFigures request={request} />
+      <RequestMatch request={request} />
       <Card className="@container p-4">
         <dl className="grid gap-x-6 gap-y-3 @xs:grid-cols-2 @3xl:grid-cols-3">
           <RequestFields request={request} />
