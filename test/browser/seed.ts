@@ -91,6 +91,10 @@ const ASKED = [
   'could you tell me which countries do you ship to',
   "What's the refund policy for annual plans",
   'Could you please tell me how to reset my password?',
+  'How do I reset my old password?',
+  'Which European countries do you ship to?',
+  'What is the new refund policy for annual plans?',
+  'Does the public API support streaming responses?',
 ]
 
 /** Holds records of months that have no partition yet. */

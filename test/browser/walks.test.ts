@@ -76,9 +76,12 @@ class Walker {
       opens && page.context().waitForEvent('page'),
     ]
     await this.take(steps.at(-1) as Step)
-    for (const text of shows) await page.locator('body').getByText(this.fill(text)).first().waitFor()
-    if (hides)
-      await page.locator('main, dialog').getByText(hides, { exact: true }).first().waitFor({ state: 'detached' })
+    const shown = page.locator('main, dialog')
+    for (const text of shows) await shown.getByText(this.fill(text)).filter({ visible: true }).first().waitFor()
+    if (hides) {
+      const hidden = page.getByText(hides, { exact: true }).or(page.getByRole('button', { name: hides, exact: true }))
+      await hidden.first().waitFor({ state: 'detached' })
+    }
     if (download) {
       const file = await download
       expect(file.suggestedFilename()).toBe(downloads?.[0])
@@ -126,7 +129,7 @@ describe.skipIf(!chromiumPath)(title, () => {
         const key = await issue('help center')
         await seedMatches(proxy, { project, testKey: key })
         await ask(proxy, key, 'How many seats does the team plan have?')
-        await ask(proxy, key, question('Who wrote Faust?', { model: 'openai/gpt-4.1' }))
+        await ask(proxy, key, question('Who wrote Faust?', { model: 'openai/gpt-4.1', max_tokens: 50 }))
         await proxy.settle()
         // The prices of the fake providers do not matter, but what cost nothing is not paid again.
         await proxy.query(`update usage_records set cost_usd = 0.002
@@ -138,7 +141,6 @@ describe.skipIf(!chromiumPath)(title, () => {
         )
         facts = { leaked: await issue('leaked'), request: one?.request ?? '' }
         context = await browser.newContext({ acceptDownloads: true, ...options })
-        context.setDefaultTimeout(Number(process.env.WALK_TIMEOUT ?? 120000))
         const page = await context.newPage()
         await logIn(page, root)
         await page.close()

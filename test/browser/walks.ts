@@ -19,7 +19,7 @@ export interface Walk {
   steps: Step[]
   /** Texts that are visible at the end. */
   shows?: (string | RegExp)[]
-  /** A text that is not visible any more. */
+  /** A text, or the name of a button, that is not there any more. */
   hides?: string
   /** The file that is downloaded by the last step, and a text in it. */
   downloads?: [name: string, text: string]
@@ -36,7 +36,7 @@ export const WALKS: readonly Walk[] = [
       { type: 'new name', into: 'Name', text: 'first' },
       { click: 'button', name: 'Create key' },
     ],
-    shows: [/^lgw_proj_\w+$/, /base_url=/],
+    shows: [/^lgw_proj_\w+$/, /chat\/completions/],
   },
   {
     name: 'sends a question in the playground',
@@ -58,12 +58,12 @@ export const WALKS: readonly Walk[] = [
   },
   {
     name: 'sees why a question was not served, and confirms that it means the same',
-    steps: [{ shortcut: 'Near misses' }, { click: 'button', name: 'Same meaning', in: 'PIN' }],
+    steps: [{ shortcut: 'Near misses' }, { click: 'button', name: 'Same meaning', in: 'European' }],
     shows: ['Marked same'],
   },
   {
     name: 'sees what was paid again, and ends it',
-    steps: [{ click: 'button', name: 'These ask the same', in: 'monthly plans' }],
+    steps: [{ click: 'button', name: 'These ask the same', in: 'new refund policy' }],
     shows: ['Marked same'],
   },
   {
@@ -143,7 +143,7 @@ export const WALKS: readonly Walk[] = [
       { click: 'button', name: 'Restore old laptop' },
       { click: 'button', name: 'Restore key' },
     ],
-    hides: 'Deactivated',
+    hides: 'Restore old laptop',
   },
   {
     name: 'rotates a key',
@@ -166,7 +166,7 @@ export const WALKS: readonly Walk[] = [
   {
     name: 'opens the requests of an agent’s session',
     steps: [{ menu: 'Sessions' }, { open: 'first session' }],
-    shows: [/^ticket-\d+$/, 'Active filters'],
+    shows: ['Session', /^ticket-\d+$/],
   },
   {
     name: 'changes the match policy after seeing what last week would have been',
