@@ -19,8 +19,8 @@ interface Module {
 
 /** From top to bottom. */
 const MODULES: readonly Module[] = [
-  { name: 'process', maxLines: 3_100 },
-  { name: 'dashboard', maxLines: 12_800 },
+  { name: 'process', maxLines: 3_900 },
+  { name: 'dashboard', maxLines: 13_200 },
   { name: 'admin', maxLines: 7_500 },
   { name: 'http', maxLines: 2_250 },
   {
@@ -48,7 +48,7 @@ const MODULES: readonly Module[] = [
       'request',
     ],
   },
-  { name: 'admission', maxLines: 1_650 },
+  { name: 'admission', maxLines: 1_680 },
   { name: 'cache', maxLines: 8_000 },
   { name: 'hooks', maxLines: 300 },
   { name: 'providers', maxLines: 10_600 },

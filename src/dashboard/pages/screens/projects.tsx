@@ -43,12 +43,7 @@ export default function Projects() {
   }
   return (
     <>
-      <PageHeader
-        title="Organization"
-        action={
-          <CreateProjectButton />
-        }
-      >
+      <PageHeader title="Organization" action={<CreateProjectButton />}>
         All projects with their spend, compared with the period before.
       </PageHeader>
       <Toolbar>
