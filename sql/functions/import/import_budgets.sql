@@ -2,6 +2,8 @@ create or replace function import_budgets(document jsonb, out created integer, o
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
+-- The rows of an import have no statistics, without which each would be compared with each other.
+set enable_nestloop = off
 as $$
 declare
     of_new bigint;
@@ -13,7 +15,11 @@ begin
     from jsonb_to_recordset(document -> 'budgets') as g (project text, key text, model text, per text, amount numeric, spent numeric)
     join projects p on p.imported_id = (document ->> 'gateway') || ':' || g.project
     left join api_keys k on k.imported_hash = decode(g.key, 'hex')
-    cross join lateral budget_period_at(g.per, 'UTC', now()) t
+    join (
+        select per, period.begins
+        from unnest(array['day', 'week', 'month', 'total']) as per
+        cross join lateral budget_period_at(per, 'UTC', now()) period
+    ) t on t.per = g.per
     left join budgets b
         on b.project_id = p.id
         and (b.unit, b.per, coalesce(b.key_id, 0), coalesce(b.model, ''), coalesce(b.tag, '{}'))

@@ -19,6 +19,8 @@ begin
     )
     join projects p on p.imported_id = (document ->> 'gateway') || ':' || g.project
     left join api_keys k on k.imported_hash = decode(g.hash, 'hex');
+    -- Without statistics, the statements below would compare each key with each other.
+    analyze given_keys;
 
     -- The limits at the former gateway apply until the last import. A key that was deactivated or rotated here stays so.
     update api_keys k

@@ -34,7 +34,17 @@ begin
         where s.value is distinct from project_settings(owner_id) -> s.key;
         is_same := differing is null;
         if not is_same then
-            perform set_settings(owner_name, differing);
+            -- Unlike set_settings(), this does not warn of models without requests, which all of them are.
+            perform check_setting(s.key, case jsonb_typeof(s.value)
+                when 'array' then (select coalesce(string_agg(item, ','), '') from jsonb_array_elements_text(s.value) item)
+                else s.value #>> '{}'
+            end)
+            from jsonb_each(differing) s;
+            execute format(
+                'update projects p set (%1$s) = (select %1$s from jsonb_populate_record(p, $1)) where p.id = $2',
+                (select string_agg(quote_ident(s.key), ', ') from jsonb_object_keys(differing) s (key))
+            )
+            using differing, owner_id;
         end if;
         for member in
             select m.email, m.role from jsonb_to_recordset(given.members) as m (email text, role text)
