@@ -1,4 +1,7 @@
 /** Writes the pages of docs/, and lists in them, that are generated from tables in the code. A test fails if one is outdated. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { listReasons } from '../src/cache/reasons.ts'
 import { AGGREGATOR } from '../src/catalogue/catalogue.ts'
 import { baseUrlVariableOf, type Vendor } from '../src/config/vendors.ts'
@@ -44,6 +47,7 @@ export const PAGES: Readonly<Record<string, (page: string) => string>> = {
     const withVendors = withList(withList(page, 'vendors', writeVendorList()), 'vendor-cases', writeVendorCases())
     return withList(withVendors, 'kinds', writeFailureKinds())
   },
+  'llms.txt': writeLlms,
   '.env.example': page => withPart(page, 'as <NAME>_BASE_URL.\n', writeVendorAddresses(), '\n\n'),
   'docs/requests.md': page => withList(page, 'columns', writeRecordTable()),
   'docs/sharing.md': page => withList(page, 'end-user-data', writeEndUserTable()),
@@ -62,6 +66,34 @@ function withPart(page: string, before: string, part: string, after: string): st
   if (begins < before.length || ends < 0)
     throw new Error(`the page does not contain ${before}, or the end of that part`)
   return `${page.slice(0, begins)}${part}${page.slice(ends)}`
+}
+
+/** The pages of docs/ for language models, in the form of llmstxt.org: each with its title and its first sentence. */
+function writeLlms(): string {
+  const root = fileURLToPath(new URL('..', import.meta.url))
+  const read = (path: string) => readFileSync(join(root, path), 'utf8')
+  const describe = (path: string) => {
+    const [heading = '', ...paragraphs] = read(path)
+      .replaceAll(/<!--[\s\S]*?-->\n*/g, '')
+      .split('\n\n')
+    const text = paragraphs.find(paragraph => /^[\p{L}[`]/u.test(paragraph)) ?? ''
+    const plain = text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('\n', ' ')
+    const sentence = /^.*?[.:](?= |$)/.exec(plain)?.[0].replace(/:$/, '.') ?? plain
+    return `- [${heading.replace(/^# /, '')}](${path}): ${sentence}`
+  }
+  const pages = [...new Bun.Glob('docs/*.md').scanSync(root)].sort()
+  const [title = '', summary = ''] = read('README.md').split('\n\n')
+  const [own, examples] = [
+    ['SECURITY.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'CHANGELOG.md'],
+    ['examples/README.md'],
+  ]
+  return page([
+    title,
+    `> ${summary.replaceAll('\n', ' ')}`,
+    `## Docs\n\n${pages.map(describe).join('\n')}`,
+    `## Examples\n\n${examples.map(describe).join('\n')}`,
+    `## Optional\n\n${own.map(describe).join('\n')}`,
+  ])
 }
 
 function writeHeaders(): string {

@@ -12,7 +12,7 @@ export const EXPOSED_HEADERS: readonly (readonly [names: readonly string[], desc
     ['X-Proxy-Cache-Id', 'X-Proxy-Cache-Reason'],
     'the cache entry that was served, and [the reason](#cache-reasons), or the reason for a miss',
   ],
-  [['X-Proxy-Cache-Near-Miss'], 'on misses: the entry that [feedback](semantic-cache.md#people) may mark as *right*'],
+  [['X-Proxy-Cache-Near-Miss'], 'on misses: the entry that [feedback](semantic-cache.md#feedback) may mark as *right*'],
   [['X-Proxy-Cache-Scope'], 'on hits: [who shares the response](sharing.md), `project`, `key` or `user`'],
   [
     ['X-Proxy-Cost-USD'],

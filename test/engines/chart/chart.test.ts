@@ -128,6 +128,30 @@ describe.skipIf(!go)('the Helm chart', () => {
     expect(scraped.map(({ spec }) => spec.ports.map(({ name }) => name))).toEqual([['metrics']])
   })
 
+  test('renders the values of examples/kubernetes', async () => {
+    const file = join(ROOT, 'examples/kubernetes/values.yaml')
+    const values = Bun.YAML.parse(await Bun.file(file).text()) as { secrets: Record<string, { key: string }> }
+    const manifests = await render(values)
+    expect(kinds(manifests)).toEqual([
+      'Deployment',
+      'HorizontalPodAutoscaler',
+      'Ingress',
+      'Job',
+      'PodDisruptionBudget',
+      'Service',
+      'Service',
+      'ServiceMonitor',
+    ])
+    // The Secret that the README creates has each key that the values name.
+    const readme = await Bun.file(join(ROOT, 'examples/kubernetes/README.md')).text()
+    const created = Array.from(readme.matchAll(/--from-literal=([a-z-]+)=/g), ([, key]) => key)
+    expect(created.sort()).toEqual(
+      Object.values(values.secrets)
+        .map(({ key }) => key)
+        .sort(),
+    )
+  })
+
   test.each(Object.entries(CANNOT_WORK))('rejects values that cannot work: %s', async (path, values) => {
     await expect(render(values)).rejects.toThrow(path.split(' ')[0])
   })
