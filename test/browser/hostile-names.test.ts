@@ -47,7 +47,8 @@ describe.skipIf(!chromiumPath)(title, () => {
       await logIn(page, root)
       const [row] = await proxy.query<{ id: number }>(`select id from projects where name = '${PROJECT}'`)
       await page.goto(`${root}/dashboard/proj_${row?.id}/requests`)
-      const found = await page.getByRole('row').nth(1).getByRole('link').getAttribute('href')
+      // On a phone, requests are cards.
+      const found = await page.locator('main li a[href*="/requests/"]').first().getAttribute('href')
       parts = { $project: `proj_${row?.id}`, $request: found?.split('/').at(-1) ?? '', $: 'nowhere/at/all' }
     })
     afterAll(() => Promise.all([browser?.close(), proxy?.stop(), upstreams?.stop()]))

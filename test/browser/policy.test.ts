@@ -38,9 +38,9 @@ describe.skipIf(!chromiumPath)(title, () => {
     test('each setting is on exactly one page', async () => {
       const titles = await proxy.query<{ title: string }>('select title from setting_kinds')
       const shown: string[] = []
-      for (const path of ['', '/sharing', '/models', '/spending']) {
-        await open(`settings/policy${path}`)
-        await page.getByRole('button', { name: 'Save settings' }).waitFor()
+      for (const path of ['policy', 'policy/sharing', 'policy/models', 'policy/spending', 'alerts']) {
+        await open(`settings/${path}`)
+        await page.getByRole('button', { name: /^Save (settings|thresholds)$/ }).waitFor()
         shown.push(...(await page.locator('form legend, form label[for]').allInnerTexts()))
       }
       const listed = titles.map(row => row.title)
