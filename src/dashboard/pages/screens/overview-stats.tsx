@@ -88,7 +88,7 @@ export function OverviewStats({ overview, span, rows, withTests, measure, change
         <PaidAgainCard rows={rows} span={span} />
       </Suspense>
       <Chart overview={overview} span={span} measure={measure} onChange={value => change({ measure: value })} />
-      <div className="-mb-5 gap-5 *:mb-5 *:break-inside-avoid lg:columns-2">
+      <div className="grid items-start gap-5 lg:grid-cols-2">
         <Card title="By model">
           <UsageShares
             rows={overview.by_model}
@@ -98,28 +98,32 @@ export function OverviewStats({ overview, span, rows, withTests, measure, change
             rowsOf={model => (model === '' ? null : narrowSelection(rows, { model_name: model }))}
           />
         </Card>
-        <Card title="By API key">
-          <UsageShares
-            rows={overview.by_api_key}
-            measure={measure}
-            what="API key"
-            rowsOf={name => selectRequestsOfKey(rows, keys, name)}
-          />
-        </Card>
-        {overview.by_tag.length > 0 && (
-          <Card title="By tag">
+        <div className="space-y-5">
+          <Card title="By API key">
             <UsageShares
-              rows={overview.by_tag}
+              rows={overview.by_api_key}
               measure={measure}
-              what="Tag"
-              onPick={tag => change({ tag })}
-              // The request list filters by one tag, and treats a comma as a separator.
-              rowsOf={name =>
-                (tag === undefined || tag === name) && !name.includes(',') ? narrowSelection(rows, { tag: name }) : null
-              }
+              what="API key"
+              rowsOf={name => selectRequestsOfKey(rows, keys, name)}
             />
           </Card>
-        )}
+          {overview.by_tag.length > 0 && (
+            <Card title="By tag">
+              <UsageShares
+                rows={overview.by_tag}
+                measure={measure}
+                what="Tag"
+                onPick={tag => change({ tag })}
+                // The request list filters by one tag, and treats a comma as a separator.
+                rowsOf={name =>
+                  (tag === undefined || tag === name) && !name.includes(',')
+                    ? narrowSelection(rows, { tag: name })
+                    : null
+                }
+              />
+            </Card>
+          )}
+        </div>
       </div>
       <Latency measured={overview.latency} rows={narrowSelection(rows, { type: '' })} />
     </div>
