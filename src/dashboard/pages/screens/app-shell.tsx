@@ -5,19 +5,11 @@ import { Activity, useEffect, useState } from 'react'
 import { Button, ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
 import { Select, type SelectOption } from '../components/select.tsx'
 import { escapeControlCharacters } from '../format.ts'
-import { MENU_SECTIONS, type MenuSection, PAGE_ENTRIES } from '../pages.ts'
-import {
-  isAdministrator,
-  logOut,
-  readLastProject,
-  rememberProject,
-  useProjectQuery,
-  useProjects,
-  useSession,
-} from '../session.ts'
+import { isAdministrator, logOut, rememberProject, useProjectQuery, useProjects, useSession } from '../session.ts'
 import { applyTheme, readTheme, type Theme } from '../theme.ts'
 import type { Session } from '../types.ts'
 import { LoginForm, Logo } from './login.tsx'
+import { listLinks, Navigation } from './navigation.tsx'
 import { ProjectSwitch } from './project-switch.tsx'
 
 /**
@@ -112,68 +104,6 @@ function Frame({ session }: { session: Session }) {
           )}
         </div>
       </main>
-    </div>
-  )
-}
-
-const LINK = 'block rounded-lg px-3 py-1.5 text-muted hover:bg-sunken hover:text-ink lg:py-1'
-const ACTIVE = { className: '!bg-accent-soft !text-accent-strong font-medium', 'aria-current': 'page' } as const
-const PROJECT_SECTIONS: readonly MenuSection[] = ['monitor', 'build', 'settings']
-
-function Navigation({ session, onChosen }: { session: Session; onChosen: () => void }) {
-  const { data } = useProjects()
-  const { project: urlProject } = useParams({ strict: false })
-  const id = urlProject ?? readLastProject(data ?? [])?.id
-  const sections: readonly MenuSection[] = [
-    ...(id === undefined ? [] : PROJECT_SECTIONS),
-    ...(isAdministrator(session) ? (['organization'] as const) : []),
-    'own',
-  ]
-  return (
-    <nav aria-label="Pages" className="flex-1 space-y-3">
-      {sections.map(section => (
-        <PageLinks key={section} section={section} projectId={id} onChosen={onChosen} />
-      ))}
-    </nav>
-  )
-}
-
-function listLinks(section: MenuSection, projectId = ''): { path: string; title: string }[] {
-  return PAGE_ENTRIES.flatMap(({ path, link: [own, title] = ['', ''] }) =>
-    own === section ? [{ path: path.replace('$project', projectId), title }] : [],
-  )
-}
-
-interface PageLinksProps {
-  section: MenuSection
-  projectId: string | undefined
-  onChosen: () => void
-}
-
-function PageLinks({ section, projectId, onChosen }: PageLinksProps) {
-  const title = MENU_SECTIONS[section]
-  return (
-    <div>
-      {title && (
-        <p id={`menu-${section}`} className="px-3 pb-1 text-xs font-medium text-muted">
-          {title}
-        </p>
-      )}
-      <ul aria-labelledby={title && `menu-${section}`}>
-        {listLinks(section, projectId).map(({ path, title }) => (
-          <li key={path}>
-            <Link
-              to={path as never}
-              className={LINK}
-              activeProps={ACTIVE}
-              activeOptions={{ includeSearch: false, exact: path.endsWith('/settings') }}
-              onClick={onChosen}
-            >
-              {title}
-            </Link>
-          </li>
-        ))}
-      </ul>
     </div>
   )
 }
