@@ -5,7 +5,7 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
-import { importLiteLlm, type ImportOptions } from '../../src/process/commands/import.ts'
+import { type ImportOptions, importLiteLlm } from '../../src/process/commands/import.ts'
 import { readLiteLlmConfig, readLiteLlmDatabase } from '../../src/process/import/litellm-source.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
 import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
@@ -54,16 +54,35 @@ describeBackends('import litellm', backend => {
 
   /** Everything that an import writes, as text, without times of its own. */
   async function readAll(): Promise<string> {
-    const tables = ['projects', 'api_keys', 'budgets', 'budget_periods', 'vendors', 'vendor_keys', 'users', 'memberships', 'audit_log']
+    const tables = [
+      'projects',
+      'api_keys',
+      'budgets',
+      'budget_periods',
+      'vendors',
+      'vendor_keys',
+      'users',
+      'memberships',
+      'audit_log',
+    ]
     const texts = tables.map(async table => {
-      const rows = await stores.database.call<{ row: unknown }>(`select to_jsonb(t) as row from ${table} t order by t::text`, [])
+      const rows = await stores.database.call<{ row: unknown }>(
+        `select to_jsonb(t) as row from ${table} t order by t::text`,
+        [],
+      )
       return `${table} ${JSON.stringify(rows)}`
     })
     return (await Promise.all(texts)).join('\n')
   }
 
   async function budgetsOf(where: string) {
-    return stores.database.call<{ key: string | null; model: string | null; per: string; amount: number; spent: number }>(
+    return stores.database.call<{
+      key: string | null
+      model: string | null
+      per: string
+      amount: number
+      spent: number
+    }>(
       `select k.name as key, b.model, b.per, b.amount::double precision as amount, c.spent::double precision as spent
        from budgets b join projects p on p.id = b.project_id left join api_keys k on k.id = b.key_id
        join budget_periods c on c.budget_id = b.id where ${where} order by b.per, k.name nulls first, b.model nulls first`,
@@ -73,14 +92,31 @@ describeBackends('import litellm', backend => {
 
   test('turns teams into projects with their models, keys and members', async () => {
     await importAll()
-    const projects = await stores.database.call<{ name: string; aliases: string[]; allowed_models: string[]; keys: number }>(
+    const projects = await stores.database.call<{
+      name: string
+      aliases: string[]
+      allowed_models: string[]
+      keys: number
+    }>(
       `select name, aliases, allowed_models, (select count(*)::integer from api_keys k where k.project_id = p.id) as keys
        from projects p where imported_id is not null order by id`,
       [],
     )
-    expect(projects.map(({ name }) => name)).toEqual(
-      ['Search', 'Support', 'Legal-Contracts', 'Data', 'Mobile', 'Web', 'Billing', 'Fraud', 'Maps', 'Ops', 'HR', 'Old', 'personal'],
-    )
+    expect(projects.map(({ name }) => name)).toEqual([
+      'Search',
+      'Support',
+      'Legal-Contracts',
+      'Data',
+      'Mobile',
+      'Web',
+      'Billing',
+      'Fraud',
+      'Maps',
+      'Ops',
+      'HR',
+      'Old',
+      'personal',
+    ])
     // The former value of the rotated key is one more.
     expect(projects.reduce((sum, { keys }) => sum + keys, 0)).toBe(41)
     expect(projects[0]?.aliases).toEqual([
@@ -114,7 +150,13 @@ describeBackends('import litellm', backend => {
        from api_keys where is_imported and name in ('app-2', 'app-4', 'app-5', 'app-6', 'app-12', 'app-16', 'sk-...e-39') order by id`,
       [],
     )
-    const none = { requests_per_minute: null, tokens_per_minute: null, allowed_models: null, blocked: false, expired: null }
+    const none = {
+      requests_per_minute: null,
+      tokens_per_minute: null,
+      allowed_models: null,
+      blocked: false,
+      expired: null,
+    }
     expect(keys.sort((a, b) => (String(a.name) < String(b.name) ? -1 : 1))).toEqual([
       { ...none, name: 'app-12', blocked: true },
       { ...none, name: 'app-16', requests_per_minute: 50 },
@@ -135,7 +177,9 @@ describeBackends('import litellm', backend => {
       { key: 'app-1', model: null, per: 'month', amount: 15, spent: 2 },
       { key: 'app-13', model: null, per: 'month', amount: 15, spent: 2 },
     ])
-    expect(await budgetsOf(`p.name = 'Support'`)).toEqual([{ key: null, model: null, per: 'day', amount: 400, spent: 2 }])
+    expect(await budgetsOf(`p.name = 'Support'`)).toEqual([
+      { key: null, model: null, per: 'day', amount: 400, spent: 2 },
+    ])
     expect(await budgetsOf(`p.name = 'Legal-Contracts'`)).toEqual([
       { key: 'app-3', model: null, per: 'day', amount: 12, spent: 2.5 },
       { key: null, model: null, per: 'total', amount: 300, spent: 3 },
@@ -143,7 +187,9 @@ describeBackends('import litellm', backend => {
     expect(await budgetsOf(`k.name = 'app-8'`)).toEqual([
       { key: 'app-8', model: 'openai/gpt-4o-mini', per: 'month', amount: 3, spent: 0 },
     ])
-    expect(await budgetsOf(`p.name = 'personal'`)).toEqual([{ key: 'app-40', model: null, per: 'week', amount: 20, spent: 0 }])
+    expect(await budgetsOf(`p.name = 'personal'`)).toEqual([
+      { key: 'app-40', model: null, per: 'week', amount: 20, spent: 0 },
+    ])
   })
 
   test('a second import changes nothing, and one after further spending counts the difference', async () => {
@@ -151,7 +197,10 @@ describeBackends('import litellm', backend => {
     const before = await readAll()
     expect(await importAll()).toContain('key: 0 new, 0 changed, 41 unchanged')
     expect(await readAll()).toBe(before)
-    await stores.database.call(`update budget_periods c set spent = spent + 5 from budgets b where b.id = c.budget_id and b.amount = 300`, [])
+    await stores.database.call(
+      `update budget_periods c set spent = spent + 5 from budgets b where b.id = c.budget_id and b.amount = 300`,
+      [],
+    )
     await source.runScript(`update litellm."LiteLLM_TeamTable" set spend = 13 where team_id = 'team-3'`)
     try {
       await importAll()
@@ -199,9 +248,14 @@ describeBackends('import litellm', backend => {
   test('clients keep their keys: an imported one is answered by the imported vendor', async () => {
     const config = await readLiteLlmConfig(`${FIXTURES}config.yaml`)
     const models = config.models.map(model =>
-      model.name === 'fast' ? { ...model, params: { ...model.params, api_base: upstreams.environment.OPENAI_BASE_URL } } : model,
+      model.name === 'fast'
+        ? { ...model, params: { ...model.params, api_base: upstreams.environment.OPENAI_BASE_URL } }
+        : model,
     )
     await importAll({ config: { ...config, models } })
+    // The test's address has no prices, which budgets in dollars require.
+    await stores.database.call('delete from budgets', [])
+    await stores.database.call('update projects set has_budgets = false', [])
     const proxy = await startProxy({ stores, environment: { ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') } })
     try {
       const client = (apiKey: string) => new OpenAI({ apiKey, baseURL: proxy.baseUrl, maxRetries: 0 })

@@ -13,7 +13,12 @@ import { formatReport, ImportReport } from '../import/import-report.ts'
 import { planAccounts } from '../import/litellm-accounts.ts'
 import { type PlannedVendor, planModels } from '../import/litellm-models.ts'
 import { planSettings } from '../import/litellm-omitted.ts'
-import { type LiteLlmConfig, type LiteLlmDatabase, readLiteLlmConfig, readLiteLlmDatabase } from '../import/litellm-source.ts'
+import {
+  type LiteLlmConfig,
+  type LiteLlmDatabase,
+  readLiteLlmConfig,
+  readLiteLlmDatabase,
+} from '../import/litellm-source.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 import { parseArguments } from './parse-arguments.ts'
 
@@ -56,7 +61,14 @@ export async function run(args: readonly string[]): Promise<number> {
   if (url !== undefined) reportProgress('reading LiteLLM’s database')
   const source = url === undefined ? null : await readLiteLlmDatabase(url)
   if (source) reportProgress(`read ${source.VerificationToken.length} keys and ${source.TeamTable.length} teams`)
-  const setup = { config, source, keysUntil, isDryRun: options['dry-run'], plan: options.plan, project: options.project }
+  const setup = {
+    config,
+    source,
+    keysUntil,
+    isDryRun: options['dry-run'],
+    plan: options.plan,
+    project: options.project,
+  }
   const limits = { statementTimeLimitMs: STATEMENT_LIMIT_MS }
   const output = await withOperatorDatabase(
     readConfig(),
@@ -76,7 +88,13 @@ export async function importLiteLlm(database: Database, config: Config, options:
   const models = planModels(written, { vendors, environment, report })
   const settings = options.config ? planSettings(written, models, report) : {}
   const accounts = options.source
-    ? planAccounts(options.source, { models, settings, hasModels: options.config !== null, defaultProject: project, report })
+    ? planAccounts(options.source, {
+        models,
+        settings,
+        hasModels: options.config !== null,
+        defaultProject: project,
+        report,
+      })
     : { projects: [], keys: [], budgets: [] }
   const document = {
     gateway: 'litellm',
@@ -91,7 +109,9 @@ export async function importLiteLlm(database: Database, config: Config, options:
   const counts = await callFunction(database, 'import_accounts', { document, is_dry_run: isDryRun })
   const outcome = counts
     .filter(({ created, changed, unchanged }) => created + changed + unchanged > 0)
-    .map(({ kind, created, changed, unchanged }) => `${kind}: ${created} new, ${changed} changed, ${unchanged} unchanged`)
+    .map(
+      ({ kind, created, changed, unchanged }) => `${kind}: ${created} new, ${changed} changed, ${unchanged} unchanged`,
+    )
   const title = isDryRun ? 'Dry run: nothing was changed. An import would change:' : 'Imported:'
   return `${formatReport(report)}\n${title}\n${outcome.map(line => `  ${line}\n`).join('')}`
 }
@@ -125,7 +145,8 @@ async function sealChangedKeys(database: Database, config: Config, vendors: read
 function parseKeysUntil(given: string | undefined): string | null | undefined {
   if (given === undefined || given === 'never') return given === undefined ? undefined : null
   const time = /^\d{4}-\d\d-\d\d/.test(given) ? Date.parse(given) : Number.NaN
-  if (Number.isNaN(time)) throw new Error('--keys-until must be never, or a date such as 2027-06-30 (the beginning of that day, UTC)')
+  if (Number.isNaN(time))
+    throw new Error('--keys-until must be never, or a date such as 2027-06-30 (the beginning of that day, UTC)')
   return new Date(time).toISOString()
 }
 

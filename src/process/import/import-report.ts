@@ -57,8 +57,15 @@ const MAX_WIDTH = 60
 /** Left-aligned columns with two spaces between them. Control characters in names are replaced. */
 function formatTable(rows: readonly (readonly string[])[]): string {
   const clean = rows.map(row => row.map(cell => cell.replace(/\p{Cc}/gu, '\u{fffd}')))
-  const widths = clean[0]?.map((_, at) => Math.min(MAX_WIDTH, Math.max(...clean.map(row => row[at]?.length ?? 0)))) ?? []
+  const widths =
+    clean[0]?.map((_, at) => Math.min(MAX_WIDTH, Math.max(...clean.map(row => row[at]?.length ?? 0)))) ?? []
   return clean
-    .map(row => `${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ').trimEnd()}\n`)
+    .map(
+      row =>
+        `${row
+          .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
     .join('')
 }

@@ -69,9 +69,24 @@ export function planAccounts(database: LiteLlmDatabase, options: AccountPlanOpti
     const name = nameProject(asText(team.team_alias) ?? id, names)
     const of = `team ${asText(team.team_alias) ?? id}`
     const aliases = database.ModelTable.find(row => row.id === team.model_id)
-    projects.push({ id, name, settings: teamSettings(team, aliases, options), members: planMembers(team, users, report) })
+    projects.push({
+      id,
+      name,
+      settings: teamSettings(team, aliases, options),
+      members: planMembers(team, users, report),
+    })
     const isLimited = asNumber(team.rpm_limit) ?? asNumber(team.tpm_limit)
-    report.add('project', of, `project ${name}`, [team.blocked ? 'blocked: its keys are deactivated' : '', isLimited ? 'its rpm and tpm limits apply to each key' : ''].filter(Boolean).join('; '))
+    report.add(
+      'project',
+      of,
+      `project ${name}`,
+      [
+        team.blocked ? 'blocked: its keys are deactivated' : '',
+        isLimited ? 'its rpm and tpm limits apply to each key' : '',
+      ]
+        .filter(Boolean)
+        .join('; '),
+    )
     budgets.add({ project: id, of }, team)
     budgets.addByModel({ project: id, of }, team, modelOf)
   }
@@ -102,7 +117,11 @@ export function planAccounts(database: LiteLlmDatabase, options: AccountPlanOpti
   return { projects, keys, budgets: budgets.budgets }
 }
 
-function teamSettings(team: Json, aliasRow: Json | undefined, { settings, models, hasModels }: AccountPlanOptions): Json {
+function teamSettings(
+  team: Json,
+  aliasRow: Json | undefined,
+  { settings, models, hasModels }: AccountPlanOptions,
+): Json {
   if (!hasModels) return {}
   const teamAliases = Object.entries(asObject(asMaybeJson(aliasRow?.aliases))).flatMap(([alias, name]) => {
     const target = models.targets.get(String(name))
@@ -128,7 +147,11 @@ function allowedModels(list: readonly unknown[], { groups }: ModelPlan): string[
 }
 
 /** Team admins become owners, and other members viewers. Users without an e-mail address cannot log in here. */
-function planMembers(team: Json, users: ReadonlyMap<string | null, Json>, report: ImportReport): PlannedProject['members'] {
+function planMembers(
+  team: Json,
+  users: ReadonlyMap<string | null, Json>,
+  report: ImportReport,
+): PlannedProject['members'] {
   return asList(team.members_with_roles).flatMap(entry => {
     const { user_id, user_email, role } = asObject(entry)
     const email = (asText(user_email) ?? asText(users.get(asText(user_id))?.user_email))?.trim().toLowerCase()
@@ -137,7 +160,12 @@ function planMembers(team: Json, users: ReadonlyMap<string | null, Json>, report
       return []
     }
     const member = { email, role: role === 'admin' ? ('owner' as const) : ('viewer' as const) }
-    report.add('user', `${email} in ${asText(team.team_alias) ?? team.team_id}`, member.role, 'logs in after an invitation, or by OpenID Connect')
+    report.add(
+      'user',
+      `${email} in ${asText(team.team_alias) ?? team.team_id}`,
+      member.role,
+      'logs in after an invitation, or by OpenID Connect',
+    )
     return [member]
   })
 }
@@ -197,13 +225,24 @@ function addMemberBudgets(tokens: readonly Json[], keys: readonly PlannedKey[], 
 }
 
 /** Values of rotated keys that are still accepted. */
-function planFormerKeys({ DeprecatedVerificationToken: rows }: LiteLlmDatabase, keys: readonly PlannedKey[]): PlannedKey[] {
+function planFormerKeys(
+  { DeprecatedVerificationToken: rows }: LiteLlmDatabase,
+  keys: readonly PlannedKey[],
+): PlannedKey[] {
   const byHash = new Map(keys.map(key => [key.hash, key]))
   return rows.flatMap(({ token, active_token_id, revoke_at }) => {
     const key = byHash.get(String(active_token_id))
     const revoked = asText(revoke_at)
     if (!key || !revoked || byHash.has(String(token))) return []
-    return [{ ...key, hash: String(token), former_of: key.hash, name: `${key.name.slice(0, 85)} (former)`, expires_at: toUtc(revoked) }]
+    return [
+      {
+        ...key,
+        hash: String(token),
+        former_of: key.hash,
+        name: `${key.name.slice(0, 85)} (former)`,
+        expires_at: toUtc(revoked),
+      },
+    ]
   })
 }
 
@@ -218,7 +257,13 @@ function nameKeys(keys: readonly PlannedKey[]): void {
 
 /** Turns a team's name into a project's: letters, digits, dots, dashes and underscores. */
 function nameProject(given: string, taken: Set<string>): string {
-  const base = given.normalize('NFKD').replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '').replace(/-+$/, '').slice(0, 58) || 'team'
+  const base =
+    given
+      .normalize('NFKD')
+      .replace(/[^A-Za-z0-9._-]+/g, '-')
+      .replace(/^[^A-Za-z0-9]+/, '')
+      .replace(/-+$/, '')
+      .slice(0, 58) || 'team'
   let name = base
   for (let n = 2; taken.has(name); n++) name = `${base}-${n}`
   taken.add(name)

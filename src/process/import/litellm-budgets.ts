@@ -82,7 +82,12 @@ export class BudgetPlanner {
       ...(shares === 1 ? [] : [`divided among ${shares} keys`]),
       ...(known ? ['two budgets of one period: the lower applies'] : []),
     ]
-    this.#report.add('budget', scope.of, `$${amount} ${per === 'total' ? 'in total' : `per ${per}`}, $${spent} spent`, notes.join('; '))
+    this.#report.add(
+      'budget',
+      scope.of,
+      `$${amount} ${per === 'total' ? 'in total' : `per ${per}`}, $${spent} spent`,
+      notes.join('; '),
+    )
   }
 
   /** Adds budgets per model: `{"gpt-4o": {"max_budget": 5, "budget_duration": "1d"}}`, or with the former names of both fields. */

@@ -1,7 +1,15 @@
 /** Plans the vendors, aliases and fallbacks for a LiteLLM model_list. */
 import type { Vendor } from '../../config/vendors.ts'
 import type { ImportReport } from './import-report.ts'
-import { asList, asNumber, asObject, asText, type Json, type LiteLlmConfig, resolveEnvironment } from './litellm-source.ts'
+import {
+  asList,
+  asNumber,
+  asObject,
+  asText,
+  type Json,
+  type LiteLlmConfig,
+  resolveEnvironment,
+} from './litellm-source.ts'
 
 /** Vendors by LiteLLM's prefix of a model, if their names differ. */
 const VENDORS: Readonly<Record<string, string>> = {
@@ -61,11 +69,22 @@ export interface ModelPlanOptions {
 
 /** Parameters of a deployment that are used below, or have no effect here. */
 const KNOWN_PARAMS = new Set([
-  ...['model', 'api_key', 'api_base', 'base_url', 'api_version', 'order', 'timeout', 'stream_timeout', 'vertex_project'],
+  ...[
+    'model',
+    'api_key',
+    'api_base',
+    'base_url',
+    'api_version',
+    'order',
+    'timeout',
+    'stream_timeout',
+    'vertex_project',
+  ],
   ...['vertex_location', 'aws_region_name', 'litellm_credential_name', 'custom_llm_provider', 'weight', 'rpm', 'tpm'],
 ])
 const PARAM_REASONS: Readonly<Record<string, string>> = {
-  aws_access_key_id: 'requests are not signed for AWS: create an Amazon Bedrock API key, and store it with set-vendor bedrock --key -',
+  aws_access_key_id:
+    'requests are not signed for AWS: create an Amazon Bedrock API key, and store it with set-vendor bedrock --key -',
   vertex_credentials: 'set VERTEX_API_KEY_COMMAND to a command that prints an access token',
   max_parallel_requests: 'concurrency is limited per key, by the plan',
   input_cost_per_token: 'prices are in the table models: catalogue:sync, or SQL',
@@ -84,7 +103,10 @@ export function planModels(config: LiteLlmConfig, options: ModelPlanOptions): Mo
       groups.set(String(group), [...known, name])
     }
     for (const param of Object.keys(params).filter(param => !KNOWN_PARAMS.has(param)))
-      report.omit(`litellm_params.${param}`, PARAM_REASONS[param] ?? 'parameters are not added to requests; clients send them')
+      report.omit(
+        `litellm_params.${param}`,
+        PARAM_REASONS[param] ?? 'parameters are not added to requests; clients send them',
+      )
     if (params.rpm !== undefined || params.tpm !== undefined)
       report.omit('litellm_params.rpm and tpm', 'a vendor’s own 429 moves the request to the next model instead')
     const target = planner.resolve(name, params)
@@ -100,7 +122,8 @@ export function planModels(config: LiteLlmConfig, options: ModelPlanOptions): Mo
   const targets = addFallbacks(own, config, report)
   const names = [...new Set([...config.models.map(({ name }) => name), ...targets.keys()])]
   for (const [name, [model, ...fallbacks]] of targets) {
-    const balanced = (own.get(name)?.length ?? 1) > 1 ? 'the first is called, others if it fails; weights do not apply' : ''
+    const balanced =
+      (own.get(name)?.length ?? 1) > 1 ? 'the first is called, others if it fails; weights do not apply' : ''
     report.add('model', name, [model, ...fallbacks].join(' | '), balanced)
   }
   for (const name of names.filter(name => name.includes('*')))
@@ -136,7 +159,8 @@ function addFallbacks(own: ReadonlyMap<string, string[]>, config: LiteLlmConfig,
     if (models) targets.set(alias, models)
     else report.omit(`model_group_alias ${alias}`, 'it names no model of model_list')
   }
-  if (targets.size > MAX_NAMES) throw new Error(`a project has ${MAX_NAMES} aliases, and model_list has ${targets.size} names`)
+  if (targets.size > MAX_NAMES)
+    throw new Error(`a project has ${MAX_NAMES} aliases, and model_list has ${targets.size} names`)
   return targets
 }
 
@@ -193,7 +217,15 @@ class VendorPlanner {
     if (written === null && base.key_location !== 'none')
       report.omit(`key of vendor ${name}`, `config.yaml has none: model-proxy set-vendor ${name} --key -`)
     else if (key === null && written !== null)
-      report.omit(`key of vendor ${name}`, `${written.replace('os.environ/', '')} is not set here: set it, or run model-proxy set-vendor ${name} --key -`)
+      report.omit(
+        `key of vendor ${name}`,
+        `${written.replace('os.environ/', '')} is not set here: set it, or run model-proxy set-vendor ${name} --key -`,
+      )
+    if (name !== base.name && base.key_location !== 'none')
+      report.omit(
+        `prices of vendor ${name}`,
+        'a budget in dollars rejects models without a price: add theirs to the table models',
+      )
     this.#byIdentity.set(identity, planned)
     this.vendors.push(planned)
     return planned
@@ -202,12 +234,17 @@ class VendorPlanner {
 
 /** Splits `azure/gpt-4o` into LiteLLM's prefix and the model. A bare name belongs to the vendor of such names. */
 function splitModel(written: string, provider: string | null, vendors: readonly Vendor[]): [string, string] {
-  if (provider !== null) return [provider, written.startsWith(`${provider}/`) ? written.slice(provider.length + 1) : written]
+  if (provider !== null)
+    return [provider, written.startsWith(`${provider}/`) ? written.slice(provider.length + 1) : written]
   const end = written.indexOf('/')
   const prefix = written.slice(0, end)
-  if (end > 0 && (prefix in VENDORS || vendors.some(({ name }) => name === prefix))) return [prefix, written.slice(end + 1)]
+  if (end > 0 && (prefix in VENDORS || vendors.some(({ name }) => name === prefix)))
+    return [prefix, written.slice(end + 1)]
   if (end > 0) return [prefix, written.slice(end + 1)]
-  return [vendors.find(({ model_names }) => model_names !== null && new RegExp(model_names).test(written))?.name ?? 'openai', written]
+  return [
+    vendors.find(({ model_names }) => model_names !== null && new RegExp(model_names).test(written))?.name ?? 'openai',
+    written,
+  ]
 }
 
 /** Returns the columns of a vendor at this address; none if it is the vendor's own, null if the address is missing. */
@@ -218,9 +255,14 @@ function describeAddress(base: Vendor, address: string | null, params: Json): Js
   const at = (url: string) => ({ base_url: url, ...(PRIVATE.test(url) && { allows_private_address: true }) })
   const given = address?.replace(/\/+$/, '') ?? null
   if (base.name === 'azure-deployments' && given !== null)
-    return { ...at(`${given.replace(/\/openai(\/.*)?$/, '')}/openai`), query_parameters: { 'api-version': asText(params.api_version) ?? '2024-10-21' } }
+    return {
+      ...at(`${given.replace(/\/openai(\/.*)?$/, '')}/openai`),
+      query_parameters: { 'api-version': asText(params.api_version) ?? '2024-10-21' },
+    }
   if (base.name === 'vertex' && given === null && location && project)
-    return at(`https://${location}-aiplatform.googleapis.com/v1/projects/${project}/locations/${location}/endpoints/openapi`)
+    return at(
+      `https://${location}-aiplatform.googleapis.com/v1/projects/${project}/locations/${location}/endpoints/openapi`,
+    )
   if (base.name === 'bedrock' && given === null && region)
     return at(`https://bedrock-runtime.${region}.amazonaws.com/openai/v1`)
   if (given === null) return base.base_url === null ? null : {}
@@ -231,5 +273,9 @@ function describeAddress(base: Vendor, address: string | null, params: Json): Js
 /** Names a vendor after its host: `openai-llm-corp-example`. */
 function nameVendor(base: string, url: string): string {
   const host = new URL(url).host.replace(/\.(openai\.azure\.com|com|net|org|io)(:\d+)?$/, '')
-  return `${base.replace('-deployments', '')}-${host}`.toLowerCase().replace(/[^a-z0-9]+/g, '-').slice(0, 31).replace(/-$/, '')
+  return `${base.replace('-deployments', '')}-${host}`
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 31)
+    .replace(/-$/, '')
 }

@@ -1,7 +1,16 @@
 /** LiteLLM's settings: those that become settings of projects, and the reasons why others have no counterpart. */
 import type { ImportReport } from './import-report.ts'
 import type { ModelPlan } from './litellm-models.ts'
-import { asList, asNumber, asObject, asText, isObject, type Json, type LiteLlmConfig, type LiteLlmDatabase } from './litellm-source.ts'
+import {
+  asList,
+  asNumber,
+  asObject,
+  asText,
+  isObject,
+  type Json,
+  type LiteLlmConfig,
+  type LiteLlmDatabase,
+} from './litellm-source.ts'
 
 /** Settings that are used, or that need no counterpart, by name. An empty reason: used. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -79,7 +88,8 @@ export function planSettings(config: LiteLlmConfig, models: ModelPlan, report: I
     ...planCache(general, report),
   }
   for (const [name, value] of Object.entries(settings))
-    if (!Array.isArray(value) || value.length > 0) report.add('setting', 'config.yaml', `${name} = ${String(value)}`, 'in every project')
+    if (!Array.isArray(value) || value.length > 0)
+      report.add('setting', 'config.yaml', `${name} = ${String(value)}`, 'in every project')
   return settings
 }
 
@@ -129,12 +139,16 @@ const KEY_METADATA: Readonly<Record<string, string>> = {
 }
 
 const isSet = (value: unknown) =>
-  value !== null && value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0) &&
+  value !== null &&
+  value !== undefined &&
+  value !== false &&
+  !(Array.isArray(value) && value.length === 0) &&
   !(isObject(value) && Object.keys(value).length === 0)
 
 /** Reports the settings of a key that have no counterpart. */
 export function reportKeySettings(row: Json, report: ImportReport): void {
-  for (const [column, reason] of Object.entries(KEY_COLUMNS)) if (isSet(row[column])) report.omit(`key ${column}`, reason)
+  for (const [column, reason] of Object.entries(KEY_COLUMNS))
+    if (isSet(row[column])) report.omit(`key ${column}`, reason)
   for (const [name, value] of Object.entries(asObject(row.metadata)))
     if (isSet(value)) report.omit(`key metadata.${name}`, KEY_METADATA[name] ?? 'keys have no metadata')
 }
@@ -142,21 +156,42 @@ export function reportKeySettings(row: Json, report: ImportReport): void {
 /** Reports rows of the database that have no counterpart. */
 export function reportAccountSettings(database: LiteLlmDatabase, report: ImportReport): void {
   for (const { organization_alias, budget_id } of database.OrganizationTable)
-    report.omit(`organization ${organization_alias}${budget_id ? ' and its budget' : ''}`, 'an installation is one organization: teams are projects, which have budgets of their own')
+    report.omit(
+      `organization ${organization_alias}${budget_id ? ' and its budget' : ''}`,
+      'an installation is one organization: teams are projects, which have budgets of their own',
+    )
   for (const { budget_id, blocked } of database.EndUserTable)
-    if (budget_id || blocked) report.omit(`customer ${blocked ? 'blocks' : 'budgets'}`, 'end users are recorded, and have no budgets; give a key to each customer')
-  for (const { tag_name } of database.TagTable) report.omit(`tag ${tag_name}`, 'tags have names and values: send X-Proxy-Tags: team=search, and set-budget -v tag=team=search')
+    if (budget_id || blocked)
+      report.omit(
+        `customer ${blocked ? 'blocks' : 'budgets'}`,
+        'end users are recorded, and have no budgets; give a key to each customer',
+      )
+  for (const { tag_name } of database.TagTable)
+    report.omit(
+      `tag ${tag_name}`,
+      'tags have names and values: send X-Proxy-Tags: team=search, and set-budget -v tag=team=search',
+    )
   for (const { project_alias, project_id } of database.ProjectTable)
     report.omit(`project ${project_alias ?? project_id}`, 'its keys are in the project of their team')
   for (const _ of database.ProxyModelTable)
-    report.omit('models in LiteLLM’s database', 'they are encrypted with LITELLM_SALT_KEY: add them to model_list of config.yaml')
+    report.omit(
+      'models in LiteLLM’s database',
+      'they are encrypted with LITELLM_SALT_KEY: add them to model_list of config.yaml',
+    )
   for (const { user_role, user_email, user_id } of database.UserTable) {
-    if (user_role === 'proxy_admin') report.omit(`administrator ${user_email ?? user_id}`, 'model-proxy create-admin EMAIL --promote')
+    if (user_role === 'proxy_admin')
+      report.omit(`administrator ${user_email ?? user_id}`, 'model-proxy create-admin EMAIL --promote')
   }
   for (const team of database.TeamTable) {
     for (const column of ['soft_budget', 'max_parallel_requests', 'router_settings', 'policies', 'organization_id'])
       if (column !== 'organization_id' && isSet(team[column]))
-        report.omit(`team ${column}`, column === 'soft_budget' ? 'add a spend alert with its recipients' : (KEY_COLUMNS[column] ?? 'not supported here'))
-    for (const name of Object.keys(asObject(team.metadata))) report.omit(`team metadata.${name}`, 'projects have no metadata')
+        report.omit(
+          `team ${column}`,
+          column === 'soft_budget'
+            ? 'add a spend alert with its recipients'
+            : (KEY_COLUMNS[column] ?? 'not supported here'),
+        )
+    for (const name of Object.keys(asObject(team.metadata)))
+      report.omit(`team metadata.${name}`, 'projects have no metadata')
   }
 }
