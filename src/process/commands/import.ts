@@ -11,7 +11,8 @@ import { installationKeyOwner } from '../../providers/keys/installation-keys.ts'
 import { createVault } from '../../providers/keys/vault.ts'
 import { formatReport, ImportReport } from '../import/import-report.ts'
 import { planAccounts } from '../import/litellm-accounts.ts'
-import { type PlannedVendor, planModels } from '../import/litellm-models.ts'
+import { planModels } from '../import/litellm-models.ts'
+import type { PlannedVendor } from '../import/litellm-vendors.ts'
 import { planSettings } from '../import/litellm-omitted.ts'
 import {
   type LiteLlmConfig,

@@ -1,0 +1,161 @@
+/** Plans the vendors, by address and key, for the deployments of a LiteLLM model_list. */
+import type { Vendor } from '../../config/vendors.ts'
+import type { ImportReport } from './import-report.ts'
+import { asText, type Json, type LiteLlmConfig, resolveEnvironment } from './litellm-source.ts'
+
+/** Vendors by LiteLLM's prefix of a model, if their names differ. */
+const VENDORS: Readonly<Record<string, string>> = {
+  azure: 'azure-deployments',
+  azure_ai: 'azure',
+  cohere_chat: 'cohere',
+  custom_openai: 'openai',
+  fireworks_ai: 'fireworks',
+  hosted_vllm: 'vllm',
+  litellm_proxy: 'openai',
+  lm_studio: 'lmstudio',
+  nvidia_nim: 'nvidia',
+  ollama_chat: 'ollama',
+  openai_like: 'openai',
+  'text-completion-openai': 'openai',
+  together_ai: 'together',
+  vercel_ai_gateway: 'vercel',
+  vertex_ai: 'vertex',
+  zai: 'zhipu',
+}
+
+/** Columns that a vendor at another address has in common with its model. */
+const COPIED = [
+  ...['format', 'endpoints', 'path_template', 'key_location', 'query_parameters', 'sent_headers', 'models_path'],
+  ...['accepts_stream_options', 'output_limits', 'turn_rules', 'passes', 'headers', 'price_sources'],
+] as const
+const PRIVATE =
+  /^http:|^https:\/\/(localhost|[^/:]+\.(local|internal|localhost)|(0|10|127|169\.254|192\.168|172\.(1[6-9]|2\d|3[01]))\.[\d.]+|\[)/i
+
+export interface PlannedVendor {
+  name: string
+  columns: Json
+  /** The key of the installation; null if the vendor needs none, or it is not known here. */
+  key: string | null
+}
+
+export interface ModelPlanOptions {
+  vendors: readonly Vendor[]
+  environment: Readonly<Record<string, string | undefined>>
+  report: ImportReport
+}
+
+/** Assigns deployments to vendors. Each address and each key of a vendor is a vendor of its own. */
+export class VendorPlanner {
+  readonly vendors: PlannedVendor[] = []
+  readonly #byIdentity = new Map<string, PlannedVendor>()
+  readonly #config: LiteLlmConfig
+  readonly #options: ModelPlanOptions
+
+  constructor(config: LiteLlmConfig, options: ModelPlanOptions) {
+    this.#config = config
+    this.#options = options
+  }
+
+  /** Returns the model's name here; null for a pattern, and for one without a counterpart, which is reported. */
+  resolve(name: string, given: Json): string | null {
+    const { vendors, environment, report } = this.#options
+    const credential = this.#config.credentials.get(asText(given.litellm_credential_name) ?? '')
+    const params = { ...credential, ...given }
+    const [prefix, model] = splitModel(asText(params.model) ?? '', asText(params.custom_llm_provider), vendors)
+    const base = vendors.find(vendor => vendor.name === (VENDORS[prefix] ?? prefix))
+    if (!base || (prefix === 'vertex_ai' && /claude|mistral|llama/.test(model))) {
+      report.omit(`model ${name}`, `no vendor for ${prefix}/: add one with set-vendor, and an alias`)
+      return null
+    }
+    const address = resolveEnvironment(asText(params.api_base) ?? asText(params.base_url), environment)
+    const columns = describeAddress(base, address, params)
+    if (columns === null) {
+      report.omit(`model ${name}`, `the address of ${prefix} is not known: give api_base`)
+      return null
+    }
+    const vendor = this.#find(base, columns, asText(params.api_key))
+    if (model.includes('*')) return null
+    return `${vendor.name}/${prefix === 'vertex_ai' ? `google/${model}` : model}`
+  }
+
+  #find(base: Vendor, columns: Json, written: string | null): PlannedVendor {
+    const { vendors, environment, report } = this.#options
+    const identity = JSON.stringify([base.name, columns, written])
+    const known = this.#byIdentity.get(identity)
+    if (known) return known
+    // Vendors without a released address have one for the installation.
+    const isOwn = Object.keys(columns).length === 0 || (base.base_url === null && base.name !== 'azure-deployments')
+    const isTaken = (name: string) => this.vendors.some(vendor => vendor.name === name)
+    const isReleased = (name: string) => vendors.some(vendor => vendor.name === name && vendor.source === 'seed')
+    const wanted = isOwn ? base.name : nameVendor(base.name, String(columns.base_url))
+    let name = wanted
+    for (let n = 2; isTaken(name) || (isReleased(name) && !(isOwn && name === base.name)); n++)
+      name = `${wanted.slice(0, 28)}-${n}`
+    const copied = Object.fromEntries([...COPIED, 'base_url' as const].map(column => [column, base[column]]))
+    const key = resolveEnvironment(written, environment)
+    const planned = { name, columns: name === base.name ? columns : { ...copied, ...columns }, key }
+    if (written === null && base.key_location !== 'none')
+      report.omit(`key of vendor ${name}`, `config.yaml has none: model-proxy set-vendor ${name} --key -`)
+    else if (key === null && written !== null)
+      report.omit(
+        `key of vendor ${name}`,
+        `${written.replace('os.environ/', '')} is not set here: set it, or run model-proxy set-vendor ${name} --key -`,
+      )
+    if (name !== base.name && base.key_location !== 'none')
+      report.omit(
+        `prices of vendor ${name}`,
+        'a budget in dollars rejects models without a price: add theirs to the table models',
+      )
+    this.#byIdentity.set(identity, planned)
+    this.vendors.push(planned)
+    return planned
+  }
+}
+
+/** Splits `azure/gpt-4o` into LiteLLM's prefix and the model. A bare name belongs to the vendor of such names. */
+function splitModel(written: string, provider: string | null, vendors: readonly Vendor[]): [string, string] {
+  if (provider !== null)
+    return [provider, written.startsWith(`${provider}/`) ? written.slice(provider.length + 1) : written]
+  const end = written.indexOf('/')
+  const prefix = written.slice(0, end)
+  if (end > 0 && (prefix in VENDORS || vendors.some(({ name }) => name === prefix)))
+    return [prefix, written.slice(end + 1)]
+  if (end > 0) return [prefix, written.slice(end + 1)]
+  return [
+    vendors.find(({ model_names }) => model_names !== null && new RegExp(model_names).test(written))?.name ?? 'openai',
+    written,
+  ]
+}
+
+/** Returns the columns of a vendor at this address; none if it is the vendor's own, null if the address is missing. */
+function describeAddress(base: Vendor, address: string | null, params: Json): Json | null {
+  const location = asText(params.vertex_location)
+  const project = asText(params.vertex_project)
+  const region = asText(params.aws_region_name)
+  const at = (url: string) => ({ base_url: url, ...(PRIVATE.test(url) && { allows_private_address: true }) })
+  const given = address?.replace(/\/+$/, '') ?? null
+  if (base.name === 'azure-deployments' && given !== null)
+    return {
+      ...at(`${given.replace(/\/openai(\/.*)?$/, '')}/openai`),
+      query_parameters: { 'api-version': asText(params.api_version) ?? '2024-10-21' },
+    }
+  if (base.name === 'vertex' && given === null && location && project)
+    return at(
+      `https://${location}-aiplatform.googleapis.com/v1/projects/${project}/locations/${location}/endpoints/openapi`,
+    )
+  if (base.name === 'bedrock' && given === null && region)
+    return at(`https://bedrock-runtime.${region}.amazonaws.com/openai/v1`)
+  if (given === null) return base.base_url === null ? null : {}
+  const url = base.name === 'ollama' && !given.endsWith('/v1') ? `${given}/v1` : given
+  return url === base.base_url ? {} : at(url)
+}
+
+/** Names a vendor after its host: `openai-llm-corp-example`. */
+function nameVendor(base: string, url: string): string {
+  const host = new URL(url).host.replace(/\.(openai\.azure\.com|com|net|org|io)(:\d+)?$/, '')
+  return `${base.replace('-deployments', '')}-${host}`
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 31)
+    .replace(/-$/, '')
+}
