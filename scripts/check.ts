@@ -11,6 +11,7 @@ const checks: Record<string, string[]> = {
   'generated types against the live schema': ['bun', 'scripts/generate-types.ts', '--check'],
   'patterns that are slow on some texts': ['bun', 'scripts/check-patterns.ts'],
   'searches in raw text': ['bun', 'scripts/check-raw-text.ts'],
+  'age of the dashboard’s pictures': ['bun', 'scripts/check-pictures.ts'],
   'commit subjects': ['bun', 'scripts/check-commits.ts'],
   'dead code': ['knip', '--no-progress'],
   migrations: ['squawk', '-c', '.squawk.toml', ...new Bun.Glob('sql/{baseline,migrations}/*.sql').scanSync()],

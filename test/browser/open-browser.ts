@@ -49,7 +49,7 @@ export async function logIn(page: Page, root: string, email = EMAIL, password = 
 
 /** The table of pages. It belongs to another TypeScript project. */
 const { href } = new URL('../../src/dashboard/pages/pages.ts', import.meta.url)
-const { PAGE_ENTRIES }: { PAGE_ENTRIES: readonly { path: string; link?: unknown }[] } = await import(href)
+const { PAGE_ENTRIES }: { PAGE_ENTRIES: readonly { path: string; load(): unknown; link?: unknown }[] } = await import(href)
 
 /** Views of a page by its path, each with a name and a query. Other pages have one view, named after the last part of the path. */
 const VIEWS: Record<string, [name: string, query: string][]> = {
@@ -78,6 +78,17 @@ export function pagesOf(project: string): [name: string, path: string][] {
     const views = VIEWS[path] ?? [[basename(path), '']]
     return views.map(([name, query]): [string, string] => [name, `${path.replace('$project', project)}${query}`])
   })
+}
+
+/** Returns the module below `screens` of each page that the menu links to, by the page's name. */
+export function modulesOfPages(): Record<string, string> {
+  const modules = new Map(
+    PAGE_ENTRIES.map(({ path, load }) => [path, /screens\/([\w-]+)/.exec(load.toString())?.[1] ?? '']),
+  )
+  const names = PAGE_ENTRIES.filter(({ link }) => link).flatMap(({ path }) =>
+    (VIEWS[path] ?? [[basename(path), '']]).map(([name]) => [name, modules.get(path) ?? ''] as const),
+  )
+  return Object.fromEntries(names)
 }
 
 /** Waits until the page shows its data. */

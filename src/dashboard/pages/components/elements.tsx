@@ -18,7 +18,7 @@ export function Button({
   return (
     <button
       type="button"
-      className={`inline-flex min-h-9 items-center justify-center gap-2 rounded-lg border px-3 py-1.5 font-medium whitespace-nowrap transition-colors disabled:opacity-50 ${BUTTONS[look]} ${className}`}
+      className={`inline-flex min-h-9 items-center justify-center gap-2 rounded-lg border px-3 py-1.5 font-medium whitespace-nowrap transition-colors disabled:opacity-50 print:hidden ${BUTTONS[look]} ${className}`}
       {...rest}
     />
   )

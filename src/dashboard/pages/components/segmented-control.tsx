@@ -16,7 +16,7 @@ export function SegmentedControl({ label, value, choices, onChange }: SegmentedC
           type="button"
           aria-pressed={choice === value}
           onClick={() => onChange(choice)}
-          className={`rounded-md px-3 py-1 text-xs font-medium whitespace-nowrap ${choice === value ? 'bg-surface text-ink shadow-sm ring-1 ring-line' : 'text-muted hover:text-ink'}`}
+          className={`rounded-md px-3 py-1 text-xs font-medium whitespace-nowrap ${choice === value ? 'bg-surface text-ink shadow-sm ring-1 ring-line' : 'text-muted hover:text-ink print:hidden'}`}
         >
           {title}
         </button>

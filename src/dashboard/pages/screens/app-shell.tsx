@@ -59,11 +59,11 @@ function Frame({ session }: { session: Session }) {
   }, [project])
 
   return (
-    <div className="min-h-dvh lg:grid lg:grid-cols-[15.5rem_1fr]">
+    <div className="min-h-dvh print:block lg:grid lg:grid-cols-[15.5rem_1fr]">
       <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-20 focus:bg-surface focus:p-3">
         Skip to content
       </a>
-      <header className="sticky top-0 z-10 flex items-center justify-between border-b border-line bg-surface px-4 py-2.5 lg:hidden">
+      <header className="print:hidden sticky top-0 z-10 flex items-center justify-between border-b border-line bg-surface px-4 py-2.5 lg:hidden">
         <span className="flex items-center gap-2 font-semibold">
           <Logo /> Model Proxy
         </span>
@@ -73,7 +73,7 @@ function Frame({ session }: { session: Session }) {
       </header>
       <aside
         id="sidebar"
-        className={`${open ? 'block' : 'hidden'} border-line bg-surface lg:sticky lg:top-0 lg:block lg:h-dvh lg:overflow-y-auto lg:border-r ${open ? 'border-b' : ''}`}
+        className={`${open ? 'block' : 'hidden'} print:hidden border-line bg-surface lg:sticky lg:top-0 lg:block lg:h-dvh lg:overflow-y-auto lg:border-r ${open ? 'border-b' : ''}`}
       >
         <div className="flex h-full flex-col gap-4 p-4">
           <Link to="/" className="hidden items-center gap-2.5 px-1 text-base font-semibold lg:flex">

@@ -90,7 +90,7 @@ function PolicyForm({ project, page }: { project: Project; page: PolicyPage }) {
         <ErrorMessage error={saving.error} />
         {canEdit && (
           <div
-            className={`flex flex-wrap items-center justify-end gap-3 ${isChanged ? 'sticky bottom-0 border-t border-line bg-canvas py-3' : ''}`}
+            className={`print:hidden flex flex-wrap items-center justify-end gap-3 ${isChanged ? 'sticky bottom-0 border-t border-line bg-canvas py-3' : ''}`}
           >
             <span role="status" className="text-xs text-muted">
               {saving.isSuccess && !isChanged ? 'Saved. Changes apply to the next request.' : ''}
