@@ -49,7 +49,9 @@ export async function logIn(page: Page, root: string, email = EMAIL, password = 
 
 /** The table of pages. It belongs to another TypeScript project. */
 const { href } = new URL('../../src/dashboard/pages/pages.ts', import.meta.url)
-const { PAGE_ENTRIES }: { PAGE_ENTRIES: readonly { path: string; load(): unknown; link?: unknown }[] } = await import(href)
+const { PAGE_ENTRIES }: { PAGE_ENTRIES: readonly { path: string; load(): unknown; link?: unknown }[] } = await import(
+  href
+)
 
 /** Views of a page by its path, each with a name and a query. Other pages have one view, named after the last part of the path. */
 const VIEWS: Record<string, [name: string, query: string][]> = {
