@@ -39,7 +39,7 @@ as $$
             and r.recorded_at < until_time
             and r.session is not null
         order by r.recorded_at desc
-        limit 100000
+        limit 50000
     ),
     summed as (
         select
@@ -84,7 +84,7 @@ as $$
         limit page_size
     )
     select
-        (select case when count(*) = 100000 then to_unix_seconds(min(n.recorded_at)) end from newest n),
+        (select case when count(*) = 50000 then to_unix_seconds(min(n.recorded_at)) end from newest n),
         (select count(*) from measured),
         (select coalesce(sum(m.cost_usd), 0) from measured m),
         (select coalesce(sum(m.prompt_cache_saved_usd), 0) from measured m),
@@ -116,4 +116,4 @@ as $$
 $$;
 
 comment on function agent_sessions(bigint, timestamptz, timestamptz, bigint, text, text, boolean, text, text, integer) is
-    'The sessions of a project within a time: their number, cost and what the provider''s prompt cache saved; the number of those that wrote it without ever reading it (unread), and what that cost; and a page of them, or of the unread ones (only_unread), after the session after_session. Sorted newest or dearest. At most the newest 100,000 requests with a session are read. Null: of_key, of_key_type, of_end_user (any); after_session (the first page); since (all were read; otherwise, from when on they were).';
+    'The sessions of a project within a time: their number, cost and what the provider''s prompt cache saved; the number of those that wrote it without ever reading it (unread), and what that cost; and a page of them, or of the unread ones (only_unread), after the session after_session. Sorted newest or dearest. At most the newest 50,000 requests with a session are read. Null: of_key, of_key_type, of_end_user (any); after_session (the first page); since (all were read; otherwise, from when on they were).';

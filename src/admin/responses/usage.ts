@@ -149,7 +149,7 @@ export const agentSessionsSchema = t.Object(
   },
   {
     $id: 'AgentSessions',
-    description: 'Sessions of agents. At most the newest 100,000 requests with a session are read.',
+    description: 'Sessions of agents. At most the newest 50,000 requests with a session are read.',
   },
 )
 export type AgentSessions = Static<typeof agentSessionsSchema>

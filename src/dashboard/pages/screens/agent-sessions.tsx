@@ -103,7 +103,7 @@ export default function AgentSessionsPage() {
         </Card>
         {first?.since && (
           <p className="text-muted">
-            Only the newest 100,000 requests with a session are shown, from {formatTime(first.since)} on.
+            Only the newest 50,000 requests with a session are shown, from {formatTime(first.since)} on.
           </p>
         )}
       </div>
