@@ -25,47 +25,72 @@ stable
 set search_path = model_proxy, pg_temp
 set jit = off
 as $$
-    with read as (
-        select g.name, g.requests, g.hits, g.misses, g.cost_usd, 0 as estimated_usd, g.saved_usd, 0 as previous_usd
+    with current_costs as materialized (
+        select
+            coalesce(g.name, e.name) as name, coalesce(g.requests, 0) as requests, coalesce(g.hits, 0) as hits, coalesce(g.misses, 0) as misses,
+            coalesce(g.cost_usd, 0) as cost_usd, coalesce(e.cost_usd, 0) as estimated_usd, coalesce(g.saved_usd, 0) as saved_usd
         from grouped_costs(of_projects, from_time, until_time, share_by, of_key_type) g
-        union all
-        select p.name, 0, 0, 0, 0, 0, 0, p.cost_usd
-        from grouped_costs(of_projects, previous_time, previous_until, share_by, of_key_type) p
+        full join estimated_shares(of_projects, from_time, until_time, share_by, of_key_type) e on e.name = g.name
+    ),
+    -- Beyond max_rows groups, the previous costs of those that are not listed are read as one.
+    previous_costs as materialized (
+        select p.name, p.cost_usd
+        from grouped_costs(
+            of_projects, previous_time, previous_until, share_by, of_key_type,
+            case when (select count(*) from current_costs) > max_rows then array(
+                select c.name from current_costs c order by c.cost_usd desc, c.requests desc, c.name limit max_rows
+            ) end
+        ) p
         -- A group that had no costs before, and no requests now, has no row.
         where p.cost_usd <> 0
-        union all
-        select e.name, 0, 0, 0, 0, e.cost_usd, 0, 0
-        from estimated_shares(of_projects, from_time, until_time, share_by, of_key_type) e
     ),
-    ranked as (
+    compared as materialized (
         select
-            r.name, sum(r.requests) as requests, sum(r.hits) as hits, sum(r.misses) as misses, sum(r.cost_usd) as cost_usd,
-            sum(r.estimated_usd) as estimated_usd, sum(r.saved_usd) as saved_usd, sum(r.previous_usd) as previous_usd,
-            row_number() over (order by sum(r.cost_usd) desc, sum(r.previous_usd) desc, sum(r.requests) desc, r.name) as place
-        from read r
-        group by r.name
+            coalesce(c.name, p.name) as name, coalesce(c.requests, 0) as requests, coalesce(c.hits, 0) as hits, coalesce(c.misses, 0) as misses,
+            coalesce(c.cost_usd, 0) as cost_usd, coalesce(c.estimated_usd, 0) as estimated_usd, coalesce(c.saved_usd, 0) as saved_usd,
+            coalesce(p.cost_usd, 0) as previous_usd
+        from current_costs c
+        full join previous_costs p on p.name = c.name
+    ),
+    listed as materialized (
+        select c.*
+        from compared c
+        where c.name is not null
+        order by c.cost_usd desc, c.previous_usd desc, c.requests desc, c.name
+        limit max_rows
     ),
     leveled as (
         select
-            case when k.place <= max_rows then 'group' else 'rest' end as level, case when k.place <= max_rows then k.name end as name, k.place,
-            k.requests, k.hits, k.misses, k.cost_usd, k.estimated_usd, k.saved_usd, k.previous_usd
-        from ranked k
+            'group' as level, l.name, row_number() over (order by l.cost_usd desc, l.previous_usd desc, l.requests desc, l.name) as place, 1::bigint as shares,
+            l.requests, l.hits, l.misses, l.cost_usd, l.estimated_usd, l.saved_usd, l.previous_usd
+        from listed l
+        union all
+        select
+            'total', null, null, count(c.name), coalesce(sum(c.requests), 0), coalesce(sum(c.hits), 0), coalesce(sum(c.misses), 0),
+            coalesce(sum(c.cost_usd), 0), coalesce(sum(c.estimated_usd), 0), coalesce(sum(c.saved_usd), 0), coalesce(sum(c.previous_usd), 0)
+        from compared c
+    ),
+    -- The total less the listed groups.
+    rest as (
+        select
+            sum(s.sign * l.shares) as shares, sum(s.sign * l.requests) as requests, sum(s.sign * l.hits) as hits, sum(s.sign * l.misses) as misses,
+            sum(s.sign * l.cost_usd) as cost_usd, sum(s.sign * l.estimated_usd) as estimated_usd, sum(s.sign * l.saved_usd) as saved_usd,
+            sum(s.sign * l.previous_usd) as previous_usd
+        from leveled l
+        cross join lateral (select case l.level when 'total' then 1 else -1 end as sign) s
     )
     select
-        case when grouping(l.level) = 1 then 'total' else l.level end,
-        l.name,
-        count(*),
-        coalesce(sum(l.requests), 0)::bigint,
-        coalesce(sum(l.hits), 0)::bigint,
-        coalesce(sum(l.misses), 0)::bigint,
-        coalesce(sum(l.cost_usd), 0),
-        coalesce(sum(l.estimated_usd), 0),
-        coalesce(sum(l.saved_usd), 0),
-        coalesce(sum(l.previous_usd), 0)
-    from leveled l
-    group by grouping sets ((l.level, l.name), ())
-    order by 1, min(l.place);
+        l.level, l.name, l.shares::bigint, l.requests::bigint, l.hits::bigint, l.misses::bigint, l.cost_usd, l.estimated_usd, l.saved_usd, l.previous_usd
+    from (
+        select * from leveled
+        union all
+        select
+            'rest', null, null, r.shares, r.requests, r.hits, r.misses, r.cost_usd, r.estimated_usd, r.saved_usd, r.previous_usd
+        from rest r
+        where r.shares > 0
+    ) l
+    order by l.level, l.place;
 $$;
 
 comment on function cost_shares(bigint[], timestamptz, timestamptz, timestamptz, timestamptz, text, text, integer) is
-    'Costs in a time by a group of grouped_costs(), most expensive first, with their estimated part and the cost from previous_time to previous_until. level: group (the first max_rows; an empty name: without one), rest (the others together) or total. shares: how many groups a row has. Null: of_projects (all that may be seen), of_key_type (any), name (rest, total).';
+    'Costs in a time by a group of grouped_costs(), most expensive first, with their estimated part and the cost from previous_time to previous_until. level: group (the first max_rows; an empty name: without one), rest (the others together) or total. shares: how many groups a row has; beyond max_rows, end users and provider keys without requests now are not counted. Null: of_projects (all that may be seen), of_key_type (any), name (rest, total).';

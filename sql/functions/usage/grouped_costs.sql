@@ -1,4 +1,11 @@
-create or replace function grouped_costs(of_projects bigint[], from_time timestamptz, until_time timestamptz, share_by text, of_key_type text)
+create or replace function grouped_costs(
+    of_projects bigint[],
+    from_time timestamptz,
+    until_time timestamptz,
+    share_by text,
+    of_key_type text,
+    of_names text[] default null
+)
 returns setof usage_share
 language sql
 stable
@@ -15,7 +22,7 @@ as $$
         from tag_shares(of_projects, from_time, until_time, of_key_type, 'team', 'cost', null) t
         where share_by = 'team'
         union all
-        select n.* from name_shares(of_projects, from_time, until_time, of_key_type, share_by) n where share_by in ('end_user', 'provider_key')
+        select n.* from name_shares(of_projects, from_time, until_time, of_key_type, share_by, of_names) n where share_by in ('end_user', 'provider_key')
     )
     select m.* from all_models m where share_by = 'model'
     union all
@@ -37,5 +44,5 @@ as $$
     having sum(u.sign * u.requests) <> 0;
 $$;
 
-comment on function grouped_costs(bigint[], timestamptz, timestamptz, text, text) is
-    'All usage in a time by team (the tag team), API key, model, end user or provider key (share_by: team, api_key, model, end_user, provider_key), in no order: the rows add up to all requests. Empty name: without a team, and so on. Null: of_projects (all that may be seen), of_key_type (any).';
+comment on function grouped_costs(bigint[], timestamptz, timestamptz, text, text, text[]) is
+    'All usage in a time by team (the tag team), API key, model, end user or provider key (share_by: team, api_key, model, end_user, provider_key), in no order: the rows add up to all requests. Empty name: without a team, and so on. With of_names, all other end users, or provider keys, are one row. Null: of_projects (all that may be seen), of_key_type (any), of_names (all), name (others).';

@@ -1,11 +1,17 @@
-create or replace function name_shares(of_projects bigint[], from_time timestamptz, until_time timestamptz, of_key_type text, of_kind text)
+create or replace function name_shares(
+    of_projects bigint[],
+    from_time timestamptz,
+    until_time timestamptz,
+    of_key_type text,
+    of_kind text,
+    of_names text[] default null
+)
 returns setof usage_share
 language sql
 stable
 set search_path = model_proxy, pg_temp
 -- As in usage_by_tag().
 set jit = off
-set enable_sort = off
 set work_mem = '64MB'
 as $$
     with pieces as materialized (
@@ -56,12 +62,13 @@ as $$
             and (of_key_type is null or (u.key_id in (select test_keys())) = (of_key_type = 'test'))
     )
     select
-        c.name, sum(c.sign * c.requests)::bigint, sum(c.sign * c.hits)::bigint, sum(c.sign * c.misses)::bigint, sum(c.sign * c.failed)::bigint,
+        case when of_names is null or c.name in (select l.name from unnest(of_names) as l (name)) then c.name end,
+        sum(c.sign * c.requests)::bigint, sum(c.sign * c.hits)::bigint, sum(c.sign * c.misses)::bigint, sum(c.sign * c.failed)::bigint,
         sum(c.sign * c.tokens)::bigint, sum(c.sign * c.cost_usd), sum(c.sign * c.saved_usd)
     from counted c
-    group by c.name
+    group by 1
     having sum(c.sign * c.requests) <> 0;
 $$;
 
-comment on function name_shares(bigint[], timestamptz, timestamptz, text, text) is
-    'Usage in a time by end user or provider key (of_kind: end_user, provider_key), of those that requests name, in no order. Null: of_projects (all that may be seen), of_key_type (any).';
+comment on function name_shares(bigint[], timestamptz, timestamptz, text, text, text[]) is
+    'Usage in a time by end user or provider key (of_kind: end_user, provider_key), of those that requests name, in no order. With of_names, all others are one row. Null: of_projects (all that may be seen), of_key_type (any), of_names (all), name (others).';

@@ -196,19 +196,18 @@ describeBackends('costs', backend => {
     expect((await get(`/v1/usage/costs/export?${query}&format=json`)).json).toEqual(json.data)
   })
 
-  test('beyond the first groups are one row', async () => {
-    const rows = await proxy.query<{ level: string; name: string | null; shares: number; cost_usd: number }>(
-      `select level, name, shares::integer, cost_usd::float8 from cost_shares(null, now() - interval '20 days', now(),
-        now() - interval '62 days', now(), 'model', null, 2)`,
-    )
-    expect(rows.map(({ level, shares }) => [level, shares])).toEqual([
-      ['group', 1],
-      ['group', 1],
-      ['rest', 5],
-      ['total', 7],
-    ])
-    const [all, ...others] = rows.map(({ cost_usd }) => cost_usd).toReversed()
-    expect(others.reduce((sum, usd) => sum + usd, 0)).toBeCloseTo(all ?? 0, 9)
+  test.each(['model', 'end_user'])('beyond the first groups are one row, by %s', async group => {
+    const read = (most: number) =>
+      proxy.query<{ level: string; shares: number; cost_usd: number; previous_usd: number }>(
+        `select level, name, shares::integer, cost_usd::float8, previous_usd::float8 from cost_shares(null,
+          now() - interval '62 days', now() - interval '30 days', now() - interval '30 days', now(), '${group}', null, ${most})`,
+      )
+    const [all, rows] = [await read(100), await read(2)]
+    expect([rows.slice(0, 2), rows.at(-1)]).toEqual([all.slice(0, 2), all.at(-1)])
+    expect(rows.map(({ level }) => level)).toEqual(['group', 'group', 'rest', 'total'])
+    expect(rows.map(({ shares }) => shares)).toEqual([1, 1, all.length - 3, all.length - 1])
+    for (const field of ['cost_usd', 'previous_usd'] as const)
+      expect(rows.slice(0, 3).reduce((sum, row) => sum + row[field], 0)).toBeCloseTo(all.at(-1)?.[field] ?? 0, 9)
   })
 
   test('have the monthly report of the project as a page', async () => {
