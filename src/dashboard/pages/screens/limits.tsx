@@ -1,5 +1,6 @@
 /** The limits page: all limits with their use, the plan, budgets, and rejected requests. */
-import { Badge, Card, PageHeader } from '../components/elements.tsx'
+import { PageHeader } from '../components/elements.tsx'
+import { Figure, Figures } from '../components/figures.tsx'
 import { formatCount } from '../format.ts'
 import { useProject } from '../session.ts'
 import { Budgets } from './budgets.tsx'
@@ -23,25 +24,23 @@ export default function LimitsPage() {
           <div id="budgets" className="scroll-mt-16">
             <Budgets />
           </div>
-          <Card title="Plan" action={<Badge look="good">{project.plan}</Badge>}>
-            <dl className="grid gap-4 p-4 sm:grid-cols-3">
-              <Figure title="Requests per minute, per project key" value={plan?.requests_per_minute_per_key} />
-              <Figure title="Requests per minute, per client address" value={plan?.requests_per_minute_per_address} />
-              <Figure title="Requests per minute, per test key" value={plan?.test_requests_per_minute} />
-            </dl>
-          </Card>
+          {plan && (
+            <Figures columns={3}>
+              <Figure
+                title="Requests per minute, per project key"
+                value={formatCount(plan.requests_per_minute_per_key)}
+                note={`set by the plan ${plan.name}`}
+              />
+              <Figure
+                title="Requests per minute, per client address"
+                value={formatCount(plan.requests_per_minute_per_address)}
+              />
+              <Figure title="Requests per minute, per test key" value={formatCount(plan.test_requests_per_minute)} />
+            </Figures>
+          )}
           <RejectedRequests />
         </div>
       )}
     </>
-  )
-}
-
-function Figure({ title, value }: { title: string; value: number | undefined }) {
-  return (
-    <div>
-      <dt className="text-xs text-muted">{title}</dt>
-      <dd className="mt-0.5 text-lg font-semibold tabular-nums">{value === undefined ? '–' : formatCount(value)}</dd>
-    </div>
   )
 }
