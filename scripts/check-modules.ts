@@ -19,10 +19,8 @@ interface Module {
 
 /** From top to bottom. */
 const MODULES: readonly Module[] = [
-  { name: 'process', maxLines: 3_900 },
-  { name: 'dashboard', maxLines: 13_200 },
-  { name: 'process', maxLines: 3_100 },
-  { name: 'dashboard', maxLines: 12_840 },
+  { name: 'process', maxLines: 4_000 },
+  { name: 'dashboard', maxLines: 13_300 },
   { name: 'admin', maxLines: 7_500 },
   { name: 'http', maxLines: 2_250 },
   {

@@ -12,7 +12,6 @@ import { createVault } from '../../providers/keys/vault.ts'
 import { formatReport, ImportReport } from '../import/import-report.ts'
 import { planAccounts } from '../import/litellm-accounts.ts'
 import { planModels } from '../import/litellm-models.ts'
-import type { PlannedVendor } from '../import/litellm-vendors.ts'
 import { planSettings } from '../import/litellm-omitted.ts'
 import {
   type LiteLlmConfig,
@@ -20,6 +19,7 @@ import {
   readLiteLlmConfig,
   readLiteLlmDatabase,
 } from '../import/litellm-source.ts'
+import type { PlannedVendor } from '../import/litellm-vendors.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 import { parseArguments } from './parse-arguments.ts'
 

@@ -2,6 +2,7 @@
 import type { ImportReport } from './import-report.ts'
 import { BudgetPlanner, type PlannedBudget, toUtc } from './litellm-budgets.ts'
 import type { ModelPlan } from './litellm-models.ts'
+import { nameKeys, nameProject } from './litellm-names.ts'
 import { reportAccountSettings, reportKeySettings } from './litellm-omitted.ts'
 import { asList, asNumber, asObject, asText, type Json, type LiteLlmDatabase } from './litellm-source.ts'
 
@@ -244,28 +245,4 @@ function planFormerKeys(
       },
     ]
   })
-}
-
-/** Makes the names of a project's keys unique. */
-function nameKeys(keys: readonly PlannedKey[]): void {
-  const taken = new Set<string>()
-  for (const key of keys) {
-    if (taken.has(`${key.project} ${key.name}`)) key.name = `${key.name.slice(0, 85)} (${key.hash.slice(0, 8)})`
-    taken.add(`${key.project} ${key.name}`)
-  }
-}
-
-/** Turns a team's name into a project's: letters, digits, dots, dashes and underscores. */
-function nameProject(given: string, taken: Set<string>): string {
-  const base =
-    given
-      .normalize('NFKD')
-      .replace(/[^A-Za-z0-9._-]+/g, '-')
-      .replace(/^[^A-Za-z0-9]+/, '')
-      .replace(/-+$/, '')
-      .slice(0, 58) || 'team'
-  let name = base
-  for (let n = 2; taken.has(name); n++) name = `${base}-${n}`
-  taken.add(name)
-  return name
 }

@@ -65,7 +65,10 @@ export class BudgetPlanner {
     if (max === null) return
     const duration = asText(row.budget_duration)
     const converted = convertDuration(duration)
-    if (!converted) return this.#report.omit(`budget of ${scope.of}`, `its duration ${duration} is not known`)
+    if (!converted) {
+      this.#report.omit(`budget of ${scope.of}`, `its duration ${duration} is not known`)
+      return
+    }
     const { per, factor } = converted
     const shares = scope.shares ?? 1
     const amount = roundUsd((Math.max(0, max) * factor) / shares)
