@@ -49,7 +49,7 @@ export async function logIn(page: Page, root: string, email = EMAIL, password = 
 
 /** The table of pages. It belongs to another TypeScript project. */
 const { href } = new URL('../../src/dashboard/pages/pages.ts', import.meta.url)
-const { PAGE_ENTRIES }: { PAGE_ENTRIES: readonly { path: string; load(): unknown; link?: unknown }[] } = await import(
+const { PAGE_ENTRIES }: { PAGE_ENTRIES: readonly { path: string; load?(): unknown; link?: unknown }[] } = await import(
   href
 )
 
@@ -84,8 +84,9 @@ export function pagesOf(project: string): [name: string, path: string][] {
 
 /** Returns the module below `screens` of each page that the menu links to, by the page's name. */
 export function modulesOfPages(): Record<string, string> {
+  // A page of the first file has no function that loads it, and a module of its path's name.
   const modules = new Map(
-    PAGE_ENTRIES.map(({ path, load }) => [path, /screens\/([\w-]+)/.exec(load.toString())?.[1] ?? '']),
+    PAGE_ENTRIES.map(({ path, load }) => [path, /screens\/([\w-]+)/.exec(`${load}`)?.[1] ?? basename(path)]),
   )
   const names = PAGE_ENTRIES.filter(({ link }) => link).flatMap(({ path }) =>
     (VIEWS[path] ?? [[basename(path), '']]).map(([name]) => [name, modules.get(path) ?? ''] as const),
