@@ -377,7 +377,8 @@ describeOnce('access rights', backend => {
         body,
         headers: { authorization: `Bearer lgw_admin_${'0'.repeat(32)}` },
       })
-      expect([name, badKey.status]).toEqual([name, 401])
+      // Beyond 120 attempts in a minute, an unknown key is not looked up any more.
+      expect([name, [401, 429].includes(badKey.status)]).toEqual([name, true])
       const wrong = await stranger.send(method, path, body)
       expect([name, [403, 404].includes(wrong.status)]).toEqual([name, true])
       if (need !== 'administrator') expect([name, wrong.status]).toEqual([name, 404])
@@ -457,7 +458,7 @@ describeOnce('access rights', backend => {
     ]
     const before = await snapshot()
     const ofOneself = OF_ONESELF.map(route => route.split(' ') as [string, string])
-      .filter(([method, path]) => method === 'DELETE' || /logout|password/.test(path))
+      .filter(([method, path]) => method === 'DELETE' || /logout|password$/.test(path))
       .map(([method, path]) => ({ method, path, body: {} }))
     const routes = routesOf(world)
     const changes = [...routes.filter(({ method }) => method !== 'GET'), ...ofOneself]
