@@ -254,7 +254,7 @@ export const SQL_FUNCTIONS = {
   has_other_projects: { reads: true, takes: { of_project: 'bigint' }, gives: 'boolean' },
   /** The scheme and host of a webhook's URL, without its path, which may be a secret. */
   hide_url_path: { reads: true, takes: { url: 'text' }, gives: 'text' },
-  /** Imports the accounts of another gateway {gateway, plan, keys_until, has_all_keys, vendors, vendor_keys, projects, keys, budgets}, and returns how many of each kind were created or changed (expiry: keys that expire at another time). All or nothing; the same document again changes nothing. Objects are found by their ids at the gateway, keys by their hash. keys_until, if it is given, is when imported keys expire; null: never. A dry run is rolled back. Requires an administrator. */
+  /** Imports the accounts of another gateway {gateway, plan, keys_until, has_all_keys, vendors, models, vendor_keys, projects, keys, budgets}, and returns how many of each kind were created or changed (expiry: keys that expire at another time). All or nothing; the same document again changes nothing. Objects are found by their ids at the gateway, keys by their hash. keys_until, if it is given, is when imported keys expire; null: never. A dry run is rolled back. Requires an administrator. */
   import_accounts: { takes: { document: 'jsonb', is_dry_run: 'boolean=' }, gives: { kind: 'text', created: 'integer', changed: 'integer', unchanged: 'integer' } },
   /** Sets the budgets of an import, in US dollars, with what was spent at the former gateway in the present period. See import_accounts(). */
   import_budgets: { takes: { document: 'jsonb' }, gives: { created: 'integer', changed: 'integer', unchanged: 'integer' } },
@@ -262,7 +262,7 @@ export const SQL_FUNCTIONS = {
   import_keys: { takes: { document: 'jsonb', until: 'timestamptz?' }, gives: { created: 'integer', changed: 'integer', unchanged: 'integer' } },
   /** Creates the projects of an import, or changes their settings and adds members. A member that exists keeps its role. See import_accounts(). */
   import_projects: { takes: { document: 'jsonb' }, gives: { created: 'integer', changed: 'integer', unchanged: 'integer' } },
-  /** Adds or changes the vendors of an import, and stores the installation's keys for them. See import_accounts(). */
+  /** Adds or changes the vendors of an import, copies the prices of their models, and stores the installation's keys for them. See import_accounts(). */
   import_vendors: { takes: { document: 'jsonb' }, gives: { created: 'integer', changed: 'integer', unchanged: 'integer' } },
   /** Identifies this database among all that may share a Redis with it: the same after a restart or a failover, another for a restored dump or a clone. */
   installation_id: { reads: true, takes: {}, gives: 'uuid' },

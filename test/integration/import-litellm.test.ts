@@ -253,9 +253,6 @@ describeBackends('import litellm', backend => {
         : model,
     )
     await importAll({ config: { ...config, models } })
-    // The test's address has no prices, which budgets in dollars require.
-    await stores.database.call('delete from budgets', [])
-    await stores.database.call('update projects set has_budgets = false', [])
     const proxy = await startProxy({ stores, environment: { ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') } })
     try {
       const client = (apiKey: string) => new OpenAI({ apiKey, baseURL: proxy.baseUrl, maxRetries: 0 })

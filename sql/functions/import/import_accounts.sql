@@ -47,4 +47,4 @@ end;
 $$;
 
 comment on function import_accounts(jsonb, boolean) is
-    'Imports the accounts of another gateway {gateway, plan, keys_until, has_all_keys, vendors, vendor_keys, projects, keys, budgets}, and returns how many of each kind were created or changed (expiry: keys that expire at another time). All or nothing; the same document again changes nothing. Objects are found by their ids at the gateway, keys by their hash. keys_until, if it is given, is when imported keys expire; null: never. A dry run is rolled back. Requires an administrator.';
+    'Imports the accounts of another gateway {gateway, plan, keys_until, has_all_keys, vendors, models, vendor_keys, projects, keys, budgets}, and returns how many of each kind were created or changed (expiry: keys that expire at another time). All or nothing; the same document again changes nothing. Objects are found by their ids at the gateway, keys by their hash. keys_until, if it is given, is when imported keys expire; null: never. A dry run is rolled back. Requires an administrator.';

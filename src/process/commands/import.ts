@@ -6,6 +6,7 @@ import { listVendors } from '../../catalogue/list-vendors.ts'
 import { type Config, processEnvironment, readConfig } from '../../config/config.ts'
 import { callFunction } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
+import { listModels } from '../../postgres/list-models.ts'
 import { readEncryptionKeys } from '../../providers/keys/encryption-key.ts'
 import { installationKeyOwner } from '../../providers/keys/installation-keys.ts'
 import { createVault } from '../../providers/keys/vault.ts'
@@ -85,8 +86,9 @@ export async function importLiteLlm(database: Database, config: Config, options:
   const { isDryRun, plan, project, keysUntil, environment } = options
   const report = new ImportReport()
   const written = options.config ?? EMPTY_CONFIG
-  const vendors = await listVendors(database)
-  const models = planModels(written, { vendors, environment, report })
+  const [vendors, catalogue] = await Promise.all([listVendors(database), listModels(database)])
+  const priced = new Set(catalogue.map(({ provider, model }) => `${provider}/${model}`))
+  const models = planModels(written, { vendors, environment, priced, report })
   const settings = options.config ? planSettings(written, models, report) : {}
   const accounts = options.source
     ? planAccounts(options.source, {
@@ -103,6 +105,7 @@ export async function importLiteLlm(database: Database, config: Config, options:
     ...(keysUntil !== undefined && { keys_until: keysUntil }),
     has_all_keys: options.source !== null,
     vendors: models.vendors.map(({ name, columns }) => ({ name, columns })),
+    models: models.vendors.flatMap(({ name, models }) => models.map(model => ({ vendor: name, ...model }))),
     vendor_keys: isDryRun ? [] : await sealChangedKeys(database, config, models.vendors),
     ...accounts,
   }

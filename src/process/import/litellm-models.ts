@@ -60,7 +60,7 @@ export function planModels(config: LiteLlmConfig, options: ModelPlanOptions): Mo
       )
     if (params.rpm !== undefined || params.tpm !== undefined)
       report.omit('litellm_params.rpm and tpm', 'a vendor’s own 429 moves the request to the next model instead')
-    const target = planner.resolve(name, params)
+    const target = planner.resolve(name, params, asText(info.base_model))
     if (target === null) continue
     const all = deployments.get(name) ?? []
     if (!all.some(known => known.target === target)) all.push({ order: asNumber(params.order) ?? 1, target })

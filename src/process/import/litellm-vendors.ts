@@ -36,11 +36,15 @@ export interface PlannedVendor {
   columns: Json
   /** The key of the installation; null if the vendor needs none, or it is not known here. */
   key: string | null
+  /** Its models without a price, and the model of the catalogue whose price they have. */
+  models: { model: string; like: string }[]
 }
 
 export interface ModelPlanOptions {
   vendors: readonly Vendor[]
   environment: Readonly<Record<string, string | undefined>>
+  /** The models of the catalogue, as vendor and model. */
+  priced: ReadonlySet<string>
   report: ImportReport
 }
 
@@ -57,7 +61,7 @@ export class VendorPlanner {
   }
 
   /** Returns the model's name here; null for a pattern, and for one without a counterpart, which is reported. */
-  resolve(name: string, given: Json): string | null {
+  resolve(name: string, given: Json, baseModel: string | null = null): string | null {
     const { vendors, environment, report } = this.#options
     const credential = this.#config.credentials.get(asText(given.litellm_credential_name) ?? '')
     const params = { ...credential, ...given }
@@ -75,7 +79,24 @@ export class VendorPlanner {
     }
     const vendor = this.#find(base, columns, asText(params.api_key))
     if (model.includes('*')) return null
-    return `${vendor.name}/${prefix === 'vertex_ai' ? `google/${model}` : model}`
+    const own = prefix === 'vertex_ai' ? `google/${model}` : model
+    // A deployment has a name of its own, and the price of what is deployed.
+    const deployed = (baseModel ?? model).replace(/^.*\//, '')
+    if (base.key_location !== 'none') this.#price(vendor, own, [`${base.name}/${own}`, `openai/${deployed}`])
+    return `${vendor.name}/${own}`
+  }
+
+  /** Gives the model the price of the first of these that the catalogue has. */
+  #price(vendor: PlannedVendor, model: string, likes: readonly string[]): void {
+    const { priced, report } = this.#options
+    if (priced.has(`${vendor.name}/${model}`) || vendor.models.some(known => known.model === model)) return
+    const like = likes.find(name => priced.has(name))
+    if (like) vendor.models.push({ model, like })
+    else
+      report.omit(
+        `price of ${vendor.name}/${model}`,
+        'the catalogue has none, and a budget in dollars rejects the model: add it to the table models',
+      )
   }
 
   #find(base: Vendor, columns: Json, written: string | null): PlannedVendor {
@@ -93,18 +114,18 @@ export class VendorPlanner {
       name = `${wanted.slice(0, 28)}-${n}`
     const copied = Object.fromEntries([...COPIED, 'base_url' as const].map(column => [column, base[column]]))
     const key = resolveEnvironment(written, environment)
-    const planned = { name, columns: name === base.name ? columns : { ...copied, ...columns }, key }
+    const planned: PlannedVendor = {
+      name,
+      columns: name === base.name ? columns : { ...copied, ...columns },
+      key,
+      models: [],
+    }
     if (written === null && base.key_location !== 'none')
       report.omit(`key of vendor ${name}`, `config.yaml has none: model-proxy set-vendor ${name} --key -`)
     else if (key === null && written !== null)
       report.omit(
         `key of vendor ${name}`,
         `${written.replace('os.environ/', '')} is not set here: set it, or run model-proxy set-vendor ${name} --key -`,
-      )
-    if (name !== base.name && base.key_location !== 'none')
-      report.omit(
-        `prices of vendor ${name}`,
-        'a budget in dollars rejects models without a price: add theirs to the table models',
       )
     this.#byIdentity.set(identity, planned)
     this.vendors.push(planned)
