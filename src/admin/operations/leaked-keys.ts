@@ -9,6 +9,8 @@ import { hashToken } from '../session-cookie.ts'
 
 /** A key, or at least its displayed beginning, anywhere in a text. */
 const KEY = /lgw_(?:proj|test|admin)_[0-9A-Za-z]{8,}/
+/** A key of another gateway, which was imported: the whole text. */
+const IMPORTED_KEY = /^\s*([!-~]{8,})\s*$/
 /** The characters of the displayed beginning after the last underscore. */
 const SHOWN_CHARACTERS = 8
 
@@ -18,14 +20,16 @@ export const LEAKED_KEY_OPERATIONS = [
     summary: 'Find a key by its text, or by its displayed beginning',
     body: { text: t.String({ minLength: 1, maxLength: 10_000 }) },
     async serve({ caller: { actor }, options, body: { text } }) {
-      const key = KEY.exec(text)?.[0]
+      const issued = KEY.exec(text)?.[0]
+      const key = issued ?? IMPORTED_KEY.exec(text)?.[1]
       if (key === undefined)
         throw invalidRequestError(
           "The field 'text' must contain a key or its displayed beginning, such as lgw_proj_ and eight more characters.",
           'text',
         )
       const hash = hashToken(key)
-      const key_prefix = key.slice(0, key.lastIndexOf('_') + 1 + SHOWN_CHARACTERS)
+      // The beginning of another gateway's key may be most of it.
+      const key_prefix = issued?.slice(0, issued.lastIndexOf('_') + 1 + SHOWN_CHARACTERS) ?? ''
       // A key that is not found counts as a failed attempt with a credential, so that keys cannot be guessed here.
       const found = await options.credentialAttempts.lookUp(`leaked:${hash}`, actor.address, async () => {
         const rows = await callAsActor(actor, 'find_leaked_keys', { hash, key_prefix })

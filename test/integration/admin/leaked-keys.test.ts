@@ -37,13 +37,26 @@ describeOnce('leaked keys', backend => {
     }
   })
 
+  test('are found if they were imported from another gateway, by their whole text alone', async () => {
+    const imported = `sk-${crypto.randomUUID()}`
+    const hash = new Bun.CryptoHasher('sha256').update(imported).digest('hex')
+    await proxy.query(
+      `insert into api_keys (project_id, key_hash, imported_hash, prefix, type, name)
+      select find_project('acme'), decode('${hash}', 'hex'), decode('${hash}', 'hex'), 'sk-', 'project', 'moved'`,
+    )
+    expect((await find(` ${imported}\n`)).json.data).toMatchObject([{ name: 'moved', is_whole_key: true }])
+    for (const text of [imported.slice(0, -1), 'sk-12345']) expect((await find(text)).json.data).toEqual([])
+  })
+
   test('are found by their displayed beginning, and by a text that is cut off', async () => {
     for (const text of [`${leaked.slice(0, 17)}…`, leaked.slice(0, 30)])
       expect((await find(text)).json.data).toMatchObject([{ name: 'ci', is_whole_key: false }])
   })
 
   test('are not found by less than that, without quoting the text', async () => {
-    const { status, text } = await find(leaked.slice(0, 16))
+    const short = await find(leaked.slice(0, 16))
+    expect([short.status, short.json.data, short.text.includes(leaked.slice(0, 16))]).toEqual([200, [], false])
+    const { status, text } = await find(`${leaked.slice(0, 16)} and more`)
     expect([status, text.includes(leaked.slice(0, 16))]).toEqual([400, false])
   })
 
