@@ -66,12 +66,21 @@ const CHANGES: readonly [statement: string, sentence: string][] = [
     `deactivate_key_with_id((select id from api_keys where name = 'ci' and replaced_by is null))`,
     'deactivated the key ci',
   ],
+  [`restore_key((select id from api_keys where name = 'ci' and replaced_by is null))`, 'restored the key ci'],
+  [
+    `deactivate_key_with_id((select id from api_keys where name = 'ci' and replaced_by is null))`,
+    'deactivated the key ci',
+  ],
   [
     `store_provider_key(${PROJECT}, 'openai', '\\x00', 'x9Kf', 'default', 1)`,
     'stored the key ending in x9Kf of the provider openai',
   ],
   [`remove_provider_key('docs', 'openai', 'default')`, 'deleted the key ending in x9Kf of the provider openai'],
   [`add_webhook('docs', 'https://example.com/secret', '{}', '')`, 'created the webhook https://example.com/…'],
+  [
+    `update_webhook('docs', (select id from webhooks), 'https://example.com/other', null)`,
+    'changed the webhook https://example.com/…',
+  ],
   [`remove_webhook('docs', (select id from webhooks))`, 'deleted the webhook https://example.com/…'],
   [`audit('webhook.resent', ${PROJECT}, 'delivery_7')`, 'resent an event to a webhook'],
   [`add_user('grace@example.org', 'reader', null)`, 'added the user grace@example.org'],
@@ -80,6 +89,7 @@ const CHANGES: readonly [statement: string, sentence: string][] = [
     `audit('user.updated', null, 'user_' || ${PERSON}, '{"password": "changed"}')`,
     'changed the password of grace@example.org',
   ],
+  [`audit('password_reset.sent', null, 'user_' || ${PERSON})`, 'requested a new password for grace@example.org'],
   [`audit('invite.sent', null, 'user_' || ${PERSON})`, 'invited grace@example.org'],
   [`audit('invite.accepted', null, 'user_' || ${PERSON})`, 'accepted the invitation for grace@example.org'],
   [`add_member('docs', 'grace@example.org', 'viewer')`, 'added grace@example.org as viewer'],
@@ -97,6 +107,10 @@ const CHANGES: readonly [statement: string, sentence: string][] = [
   [`set_vendor_key('mine', '\\x00', 'wxyz')`, 'stored the installation’s key ending in wxyz of mine'],
   [`set_vendor_key('mine', null, null)`, 'deleted the installation’s key of mine'],
   [`remove_vendor('mine', false)`, 'removed the vendor mine'],
+  [
+    `audit('accounts.imported', null, 'litellm', '{"keys": 40, "projects": 12}')`,
+    'imported 40 new keys and 12 new projects from litellm',
+  ],
   [`purge_cache('docs')`, 'purged the cache of 0 responses'],
   [
     `audit('cache.invalidated', ${PROJECT}, 'proj_1', '{"entries": 3, "api_key_id": "key_1", "api_key": "ci", "of_an_end_user": true}')`,

@@ -29,6 +29,7 @@ const MADE_HERE = [
   ...[
     'admin_keys.key_hash',
     'api_keys.key_hash',
+    'api_keys.imported_hash',
     'invitations.purpose',
     'invitations.token_hash',
     'sessions.token_hash',
