@@ -13,7 +13,7 @@ declare
 begin
     perform require_administrator();
     -- One import at a time.
-    perform pg_advisory_xact_lock(hashtext('model_proxy import'));
+    perform pg_advisory_xact_lock(hashtext('model_proxy import_accounts'));
     perform require_plan(document ->> 'plan');
     begin
         moved := case when document ? 'keys_until' then end_imported_keys((document ->> 'keys_until')::timestamptz) else 0 end;

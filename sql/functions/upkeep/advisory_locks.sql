@@ -10,6 +10,7 @@ as $$
             ('model_proxy migrate', 'Deploys: one proxy at a time, and no release that is behind.'),
             ('model_proxy_dashboard', 'Making the dashboard''s role, which belongs to the server.'),
             ('model_proxy maintain_usage_partitions', 'Making and dropping partitions.'),
+            ('model_proxy import_accounts', 'Importing accounts of another gateway: one import at a time.'),
             ('model_proxy roll_up_usage', 'Adding pending rows to the sums, and reading both as of one moment.'),
             ('model_proxy update_cache_sizes', 'Adding up what caches take.'),
             ('model_proxy register_embedding_space', 'Giving an embedding space its id.'),
