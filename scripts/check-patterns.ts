@@ -44,7 +44,7 @@ async function collectBuilt(files: readonly string[]): Promise<Pattern[]> {
   globalThis.RegExp = new Proxy(original, {
     construct(target, given: [string, string?]) {
       const pattern = new target(...given)
-      const [, place] = /\/(src\/[^\s:]+:\d+)/.exec(callerOf(new Error())) ?? []
+      const [, place] = /^(?!.*\/node_modules\/).*\/(src\/[^\s:]+:\d+)/.exec(callerOf(new Error())) ?? []
       if (place !== undefined) built.push({ place, source: pattern.source, flags: pattern.flags })
       return pattern
     },

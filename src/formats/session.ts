@@ -48,6 +48,7 @@ function nameInBody({ metadata, prompt_cache_key: cacheKey }: JsonObject): strin
 
 function claudeCodeSession(userId: string): string {
   if (userId.startsWith('{')) return asString(parseJsonObject(userId)?.session_id)
+  // raw text: a plain name, where it is no JSON; it only groups requests in lists.
   return CLAUDE_CODE_SESSION.exec(userId)?.[1] ?? ''
 }
 

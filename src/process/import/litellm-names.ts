@@ -14,9 +14,9 @@ export function nameProject(given: string, taken: Set<string>): string {
   const base =
     given
       .normalize('NFKD')
-      .replace(/[^A-Za-z0-9._-]+/g, '-')
+      .replace(/[^A-Za-z0-9._]+/g, '-')
       .replace(/^[^A-Za-z0-9]+/, '')
-      .replace(/-+$/, '')
+      .replace(/-$/, '')
       .slice(0, 58) || 'team'
   let name = base
   for (let n = 2; taken.has(name); n++) name = `${base}-${n}`

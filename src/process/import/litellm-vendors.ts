@@ -154,7 +154,7 @@ function describeAddress(base: Vendor, address: string | null, params: Json): Js
   const project = asText(params.vertex_project)
   const region = asText(params.aws_region_name)
   const at = (url: string) => ({ base_url: url, ...(PRIVATE.test(url) && { allows_private_address: true }) })
-  const given = address?.replace(/\/+$/, '') ?? null
+  const given = address?.replace(/\/$/, '') ?? null
   if (base.name === 'azure-deployments' && given !== null)
     return {
       ...at(`${given.replace(/\/openai(\/.*)?$/, '')}/openai`),
