@@ -12,7 +12,8 @@ import { createEntrySigner, createSignedStore } from '../../src/stores/signed-st
 
 const ROOT = new URL('../../src/', import.meta.url).pathname
 /** Pages run in a browser, commands end, and objects of the other modules live no longer than a request. */
-const SHORT_LIVED = /^(dashboard\/pages|process\/commands|config|formats(?!\/tokens)|pipeline|providers\/anthropic)\//
+const SHORT_LIVED =
+  /^(dashboard\/pages|process\/(?:commands|import)|config|formats(?!\/tokens)|pipeline|providers\/anthropic)\//
 const FILES = [...new Bun.Glob('**/*.ts').scanSync(ROOT)].filter(file => !SHORT_LIVED.test(file))
 const read = (file: string) => readFileSync(ROOT + file, 'utf8')
 

@@ -1,4 +1,5 @@
 /** Converts LiteLLM's budgets, which have any duration, into budgets per day, week, month or in total. No budget allows more than before. */
+import { nowMs } from '../../event-loop/clock.ts'
 import type { ImportReport } from './import-report.ts'
 import { asNumber, asObject, asText, isObject, type Json } from './litellm-source.ts'
 
@@ -74,7 +75,7 @@ export class BudgetPlanner {
     const amount = roundUsd((Math.max(0, max) * factor) / shares)
     const reset = asText(row.budget_reset_at)
     // LiteLLM resets the amount at the next run of a job.
-    const isReset = reset !== null && Date.parse(toUtc(reset)) <= Date.now()
+    const isReset = reset !== null && Date.parse(toUtc(reset)) <= nowMs()
     const spent = isReset ? 0 : roundUsd(Math.max(0, asNumber(row.spend) ?? 0) / shares)
     const planned = { project: scope.project, key: scope.key ?? null, model: scope.model ?? null, per, amount, spent }
     const name = JSON.stringify([planned.project, planned.key, planned.model, per])
