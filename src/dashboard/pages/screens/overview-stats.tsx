@@ -98,7 +98,7 @@ export function OverviewStats({ overview, span, rows, withTests, measure, change
             rowsOf={model => (model === '' ? null : narrowSelection(rows, { model_name: model }))}
           />
         </Card>
-        <div className="space-y-5">
+        <div className="min-w-0 space-y-5">
           <Card title="By API key">
             <UsageShares
               rows={overview.by_api_key}
