@@ -42,6 +42,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   pg_restore: 'test/engines/backup.test.ts',
   focus_costs: 'test/integration/focus-csv.test.ts',
   'exists()': 'test/integration/docs-automation.slow.test.ts',
+  'import litellm': 'test/integration/import-litellm.test.ts',
+  A_LITELLM_KEY: 'test/integration/import-litellm.test.ts',
 }
 
 /** Commands, options and variable names of a block. Values are omitted, because each test has its own. */

@@ -8,8 +8,11 @@ import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/postgres/
 import { type ImportOptions, importLiteLlm } from '../../src/process/commands/import.ts'
 import { readLiteLlmConfig, readLiteLlmDatabase } from '../../src/process/import/litellm-source.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
+import { bareEnvironment } from '../harness/bare-environment.ts'
 import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
+import { blocksOf, findBlock, ROOT } from '../harness/docs-blocks.ts'
 import { startProxy } from '../harness/proxy.ts'
+import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/litellm/', import.meta.url))
 const ENVIRONMENT = {
@@ -33,6 +36,22 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([source.close(), upstreams.stop()])
 })
+
+const PAGE = 'docs/move-from-litellm.md'
+
+/** Runs a shell block of the docs beside config.yaml. */
+async function runBlock(block: string, environment: Record<string, string>): Promise<string> {
+  const command = `model-proxy() { bun '${ROOT}src/process/server.ts' "$@"; }`
+  const child = Bun.spawn(['bash', '-euo', 'pipefail', '-c', `${command}\n${block}`], {
+    cwd: FIXTURES,
+    env: { ...bareEnvironment(), ...environment },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  expect([await child.exited, err]).toEqual([0, err])
+  return out
+}
 
 const sourceUrl = () =>
   `postgresql://postgres:litellm@127.0.0.1:${source.psqlPort}/postgres?schema=litellm&connection_limit=5&sslmode=disable`
@@ -258,7 +277,8 @@ describeBackends('import litellm', backend => {
       const client = (apiKey: string) => new OpenAI({ apiKey, baseURL: proxy.baseUrl, maxRetries: 0 })
       const send = (key: string, model: string) =>
         client(key).chat.completions.create({ model, messages: [{ role: 'user', content: 'Hello' }] })
-      expect((await send('sk-hanse-2', 'fast')).choices[0]?.message.content).toBeTruthy()
+      const environment = { PROXY: proxy.baseUrl.slice(0, -'/v1'.length), A_LITELLM_KEY: 'sk-hanse-2' }
+      expect(await runBlock(findBlock(PAGE, 'A_LITELLM_KEY'), environment)).toContain('"choices"')
       expect((await send('sk-hanse-1-before', 'fast')).choices[0]?.message.content).toBeTruthy()
       await expect(send('sk-hanse-2', 'claude')).rejects.toMatchObject({ status: 403 })
       await expect(send('sk-hanse-5', 'fast')).rejects.toMatchObject({ status: 403, code: 'api_key_disabled' })
@@ -269,3 +289,19 @@ describeBackends('import litellm', backend => {
     }
   })
 })
+
+test('the commands of the docs import into an embedded database', async () => {
+  const environment = {
+    ...{ DATA_DIR: createTemporaryDirectory(), EMBEDDED_PG_PORT: '0', LITELLM_DATABASE_URL: sourceUrl() },
+    ...{ ...ENVIRONMENT, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') },
+  }
+  await runBlock('model-proxy migrate', environment)
+  const printed: string[] = []
+  for (const block of blocksOf(PAGE).filter(text => text.includes('import litellm')))
+    printed.push(await runBlock(block.replace(/^export .*$/m, ''), environment))
+  expect(printed.map(text => /^(?:Dry run|Imported).*:$/m.exec(text)?.[0])).toEqual([
+    'Dry run: nothing was changed. An import would change:',
+    'Imported:',
+    'Imported:',
+  ])
+}, 120_000)
