@@ -1,6 +1,6 @@
 /** Paginated lists, in the form that OpenAI's clients expect. */
 import { Type as t } from '@sinclair/typebox'
-import { constrainedText } from './field-types.ts'
+import { constrainedText, unixSecondsParameter } from './field-types.ts'
 import { formatId, type IdPrefix, parseId } from './ids.ts'
 
 export interface ListPage<Item> {
@@ -80,6 +80,24 @@ export function toUnixSeconds(iso: string | null): number | null {
 /** Converts Unix seconds to ISO 8601. */
 export function fromUnixSeconds(seconds: number): string {
   return new Date(seconds * 1000).toISOString()
+}
+
+/** The query of a time range, in Unix seconds. */
+export const timeRangeQuery = { start_time: unixSecondsParameter, end_time: unixSecondsParameter }
+
+interface TimeRange {
+  start_time: number
+  end_time: number
+}
+
+/** Returns the range as arguments of an SQL function. An end before the start is the start. */
+export function readTimeRange({ start_time, end_time }: TimeRange) {
+  return { from_time: fromUnixSeconds(start_time), until_time: fromUnixSeconds(Math.max(start_time, end_time)) }
+}
+
+/** Returns the start of the range of equal length before. */
+export function startOfPrevious({ start_time, end_time }: TimeRange): string {
+  return fromUnixSeconds(Math.max(0, 2 * start_time - Math.max(start_time, end_time)))
 }
 
 /** A query parameter that may be repeated. */

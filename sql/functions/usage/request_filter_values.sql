@@ -63,7 +63,7 @@ as $$
         ) f
         where f.error_code is not null
         union all
-        -- No sums have end users: the newest requests show those that are active.
+        -- Adding up the sums of many end users would take seconds: the newest requests show those that are active.
         select distinct 'end_user', n.end_user, null::bigint
         from (
             select r.end_user from usage_records r

@@ -3,9 +3,8 @@ import { t } from 'elysia'
 import { toRecordedEndUser } from '../../formats/end-user.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
-import { unixSecondsParameter } from '../field-types.ts'
 import { requireId } from '../ids.ts'
-import { fromUnixSeconds, limitParameter, rowLimit, stringEnum, toPage } from '../pagination.ts'
+import { limitParameter, readTimeRange, rowLimit, stringEnum, timeRangeQuery, toPage } from '../pagination.ts'
 import { type AgentSession, agentSessionsSchema } from '../responses/usage.ts'
 
 export const AGENT_SESSION_OPERATIONS: readonly AdminOperation[] = [
@@ -14,8 +13,7 @@ export const AGENT_SESSION_OPERATIONS: readonly AdminOperation[] = [
     summary: 'List the sessions of agents',
     query: {
       project_id: t.String(),
-      start_time: unixSecondsParameter,
-      end_time: unixSecondsParameter,
+      ...timeRangeQuery,
       api_key_id: t.Optional(t.String()),
       key_type: t.Optional(stringEnum('project', 'test')),
       end_user: t.Optional(t.String()),
@@ -27,8 +25,7 @@ export const AGENT_SESSION_OPERATIONS: readonly AdminOperation[] = [
     async serve({ caller, ids, query: { limit, ...asked } }) {
       const filter = {
         of_project: ids.project_id,
-        from_time: fromUnixSeconds(asked.start_time),
-        until_time: fromUnixSeconds(Math.max(asked.start_time, asked.end_time)),
+        ...readTimeRange(asked),
         of_key: asked.api_key_id === undefined ? null : requireId('key', asked.api_key_id),
         of_key_type: asked.key_type,
         of_end_user: asked.end_user === undefined ? undefined : toRecordedEndUser(asked.end_user),

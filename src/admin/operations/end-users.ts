@@ -5,11 +5,19 @@ import { type Actor, callAsActor, type JsonRowOf } from '../../postgres/admin/ca
 import type { QuestionVault } from '../../providers/keys/question-vault.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import { type ExportItem, exportItems } from '../export-items.ts'
-import { endUserSchema, unixSecondsParameter } from '../field-types.ts'
+import { endUserSchema } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
 import { hitRateOf } from '../hit-rate.ts'
 import { formatId } from '../ids.ts'
-import { fromUnixSeconds, limitParameter, rowLimit, stringEnum, toPage, toUnixSeconds } from '../pagination.ts'
+import {
+  limitParameter,
+  readTimeRange,
+  rowLimit,
+  stringEnum,
+  timeRangeQuery,
+  toPage,
+  toUnixSeconds,
+} from '../pagination.ts'
 import {
   endUserDataSchema,
   endUserErasureSchema,
@@ -33,8 +41,7 @@ export const END_USER_OPERATIONS: readonly AdminOperation[] = [
     ...{ method: 'GET', path: BASE, tag: 'End users', response: pageSchema(endUserUsageSchema) },
     summary: 'List the end users that requests name',
     query: {
-      start_time: unixSecondsParameter,
-      end_time: unixSecondsParameter,
+      ...timeRangeQuery,
       key_type: t.Optional(stringEnum('project', 'test')),
       name_contains: t.Optional(t.String()),
       after: t.Optional(t.String()),
@@ -43,8 +50,7 @@ export const END_USER_OPERATIONS: readonly AdminOperation[] = [
     async serve({ caller, ids, query: { limit, ...asked } }) {
       const filter = {
         of_project: ids.project_id,
-        from_time: fromUnixSeconds(asked.start_time),
-        until_time: fromUnixSeconds(Math.max(asked.start_time, asked.end_time)),
+        ...readTimeRange(asked),
         of_key_type: asked.key_type,
         name_part: asked.name_contains,
         after_name: asked.after,

@@ -3,10 +3,17 @@ import { Type as t } from '@sinclair/typebox'
 import { invalidRequestError } from '../../errors/errors.ts'
 import { type Actor, type ActorArguments, callAsActor, type JsonRowOf } from '../../postgres/admin/call-as.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
-import { tagFilterSchema, timeZoneSchema, unixSecondsParameter } from '../field-types.ts'
+import { tagFilterSchema, timeZoneSchema } from '../field-types.ts'
 import { hitRateOf } from '../hit-rate.ts'
 import { requireId } from '../ids.ts'
-import { fromUnixSeconds, repeatableParameter, stringEnum, toUnixSeconds } from '../pagination.ts'
+import {
+  readTimeRange,
+  repeatableParameter,
+  startOfPrevious,
+  stringEnum,
+  timeRangeQuery,
+  toUnixSeconds,
+} from '../pagination.ts'
 import { overviewSchema } from '../responses/usage.ts'
 import { readTagFilter } from './usage.ts'
 
@@ -29,8 +36,7 @@ export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
     ...{ method: 'GET', path: '/v1/usage', tag: 'Usage', response: overviewSchema },
     summary: 'Read an overview of usage',
     query: {
-      start_time: unixSecondsParameter,
-      end_time: unixSecondsParameter,
+      ...timeRangeQuery,
       width: t.Optional(stringEnum('hour', 'day', 'month')),
       time_zone: t.Optional(timeZoneSchema),
       project_id: t.Optional(t.String()),
@@ -38,12 +44,11 @@ export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
       shares_by: t.Optional(stringEnum('requests', 'cost', 'tokens', 'failed')),
     },
     async serve({ caller, query: asked }) {
-      const { start_time, end_time, width = 'hour', time_zone = 'UTC', shares_by: ordered_by = 'requests' } = asked
+      const { width = 'hour', time_zone = 'UTC', shares_by: ordered_by = 'requests' } = asked
       requireTimeZone(time_zone)
       const span = {
         of_projects: asked.project_id === undefined ? null : [requireId('proj', asked.project_id)],
-        from_time: fromUnixSeconds(start_time),
-        until_time: fromUnixSeconds(Math.max(start_time, end_time)),
+        ...readTimeRange(asked),
       }
       const only = {
         of_model: asked.model ?? null,
@@ -54,7 +59,7 @@ export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
       const filter = { ...span, ...only }
       const previous = {
         ...filter,
-        from_time: fromUnixSeconds(Math.max(0, 2 * start_time - Math.max(start_time, end_time))),
+        from_time: startOfPrevious(asked),
         until_time: span.from_time,
       }
       const isFiltered = asked.model !== undefined || only.of_key !== null || of_tags !== null

@@ -5,9 +5,8 @@ import { readQuestion } from '../../formats/read-question.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import type { QuestionVault } from '../../providers/keys/question-vault.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
-import { unixSecondsParameter } from '../field-types.ts'
 import { requireId } from '../ids.ts'
-import { fromUnixSeconds } from '../pagination.ts'
+import { readTimeRange, timeRangeQuery } from '../pagination.ts'
 import { type PaidQuestion, paidAgainSchema } from '../responses/usage.ts'
 import { formatTimeCursor } from '../time-cursor.ts'
 import { USAGE_FILTER } from './overview.ts'
@@ -22,14 +21,12 @@ export const PAID_AGAIN_OPERATIONS: readonly AdminOperation[] = [
     query: {
       ...USAGE_FILTER,
       project_id: t.String(),
-      start_time: unixSecondsParameter,
-      end_time: unixSecondsParameter,
+      ...timeRangeQuery,
     },
     async serve({ caller, options, ids, query: asked }) {
       const filter = {
         of_project: ids.project_id,
-        from_time: fromUnixSeconds(asked.start_time),
-        until_time: fromUnixSeconds(Math.max(asked.start_time, asked.end_time)),
+        ...readTimeRange(asked),
         of_model: asked.model,
         of_key: asked.api_key_id === undefined ? undefined : requireId('key', asked.api_key_id),
         of_key_type: asked.key_type,

@@ -2,15 +2,17 @@
 import { t } from 'elysia'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
-import { timeZoneSchema, unixSecondsParameter } from '../field-types.ts'
+import { timeZoneSchema } from '../field-types.ts'
 import { hitRateOf } from '../hit-rate.ts'
 import {
   cursorParameter,
-  fromUnixSeconds,
   limitParameter,
   readCursor,
+  readTimeRange,
   rowLimit,
+  startOfPrevious,
   stringEnum,
+  timeRangeQuery,
   toPage,
 } from '../pagination.ts'
 import { pageSchema } from '../responses/shared.ts'
@@ -22,8 +24,7 @@ export const PROJECT_USAGE_OPERATIONS: readonly AdminOperation[] = [
     ...{ method: 'GET', path: '/v1/usage/projects', tag: 'Usage', response: pageSchema(projectUsageSchema) },
     summary: 'Compare the usage of projects',
     query: {
-      start_time: unixSecondsParameter,
-      end_time: unixSecondsParameter,
+      ...timeRangeQuery,
       width: t.Optional(stringEnum('hour', 'day', 'month')),
       time_zone: t.Optional(timeZoneSchema),
       key_type: t.Optional(stringEnum('project', 'test')),
@@ -33,14 +34,12 @@ export const PROJECT_USAGE_OPERATIONS: readonly AdminOperation[] = [
       limit: limitParameter,
     },
     async serve({ caller, query: { limit, time_zone = 'UTC', ...asked } }) {
-      const end = Math.max(asked.start_time, asked.end_time)
       const rows = await callAsActor(
         caller.actor,
         'project_shares',
         {
-          previous_time: fromUnixSeconds(Math.max(0, 2 * asked.start_time - end)),
-          from_time: fromUnixSeconds(asked.start_time),
-          until_time: fromUnixSeconds(end),
+          previous_time: startOfPrevious(asked),
+          ...readTimeRange(asked),
           width: asked.width ?? 'day',
           zone: requireTimeZone(time_zone),
           of_key_type: asked.key_type,

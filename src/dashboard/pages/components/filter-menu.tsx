@@ -197,3 +197,31 @@ export function FilterChip({ title, value, onChange, onRemove }: FilterChipProps
     </li>
   )
 }
+
+interface ActiveFiltersProps {
+  /** The names of the active filters. */
+  names: readonly string[]
+  describe(name: string): readonly [title: string, value: string]
+  onChange(name: string): void
+  onRemove(name: string): void
+}
+
+export function ActiveFilters({ names, describe, onChange, onRemove }: ActiveFiltersProps) {
+  if (names.length === 0) return null
+  return (
+    <ul aria-label="Active filters" className="contents">
+      {names.map(name => {
+        const [title, value] = describe(name)
+        return (
+          <FilterChip
+            key={name}
+            title={title}
+            value={value}
+            onChange={() => onChange(name)}
+            onRemove={() => onRemove(name)}
+          />
+        )
+      })}
+    </ul>
+  )
+}

@@ -6,9 +6,7 @@ import { useSession } from '../session.ts'
 import type { ApiKey } from '../types.ts'
 import { CodeSample } from './code-sample.tsx'
 import { ErrorMessage, Loading } from './elements.tsx'
-import { ModelRoute } from './model-routes.tsx'
-import { Picker } from './picker.tsx'
-import { searchList } from './picker-sources.ts'
+import { ModelPicker } from './model-picker.tsx'
 
 interface RequestSnippetsProps {
   projectId: string
@@ -28,18 +26,7 @@ export function RequestSnippets({ projectId, keyType, apiKey }: RequestSnippetsP
   const body = { model: route.id, messages: [{ role: 'user' as const, content: 'Hello' }] }
   return (
     <div className="space-y-3">
-      <div>
-        <Picker
-          label="Model"
-          {...searchList(
-            'model',
-            usable.map(({ id, provider }) => ({ value: id, name: id, detail: provider })),
-          )}
-          values={[route.id]}
-          onChange={([id = route.id]) => setChosen(id)}
-        />
-        <ModelRoute route={route} />
-      </div>
+      <ModelPicker usable={usable} route={route} onChange={setChosen} />
       <CodeSample use={{ baseUrl: session.data.base_url, body, apiKey }} />
     </div>
   )

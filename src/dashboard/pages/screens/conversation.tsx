@@ -3,9 +3,7 @@ import { type FormEvent, type ReactNode, useState } from 'react'
 import { CodeSample } from '../components/code-sample.tsx'
 import { Button, Card, ErrorMessage } from '../components/elements.tsx'
 import { TextField } from '../components/fields.tsx'
-import { ModelRoute } from '../components/model-routes.tsx'
-import { Picker } from '../components/picker.tsx'
-import { searchList } from '../components/picker-sources.ts'
+import { ModelPicker } from '../components/model-picker.tsx'
 import { escapeControlCharacters, isolateDirection } from '../format.ts'
 import type { ChatMessage, ToolCall } from '../send-chat.ts'
 import type { ChatThread, ThreadTurn } from '../threads.ts'
@@ -40,16 +38,7 @@ export function Conversation({
   return (
     <Card title={title} action={action} className="flex flex-col">
       <div className="border-b border-line p-4">
-        <Picker
-          label="Model"
-          {...searchList(
-            'model',
-            usable.map(({ id, provider }) => ({ value: id, name: id, detail: provider })),
-          )}
-          values={[route.id]}
-          onChange={([id = route.id]) => onModel(id)}
-        />
-        <ModelRoute route={route} />
+        <ModelPicker usable={usable} route={route} onChange={onModel} />
       </div>
       {turns.length === 0 && (
         <p className="p-4 text-muted">

@@ -1,6 +1,6 @@
 /** The filter menu of the overview, and its active filters: API key, model and tag. It is loaded when it is first needed. */
 import { useState } from 'react'
-import { FilterChip, FilterMenu } from '../components/filter-menu.tsx'
+import { ActiveFilters, FilterMenu } from '../components/filter-menu.tsx'
 import type { Filters } from '../filters.ts'
 import type { TimeRange } from '../time-range.ts'
 import { REQUEST_FILTER_KINDS, useFilterKinds } from './request-filter-kinds.ts'
@@ -26,7 +26,7 @@ export default function OverviewFilterMenu({ filters, change, projectId, span, i
   // An open range ends now: its end would change with each refresh.
   const ends = { start_time: span.from, end_time: span.name === 'own' && filters.until ? span.until : undefined }
   const { kinds, describe, ...loading } = useFilterKinds(KINDS, { project_id: projectId, ...ends }, openAt !== null)
-  const active = KINDS.filter(({ name }) => filters[name])
+  const active = KINDS.map(({ name }) => name).filter(name => filters[name])
   return (
     <>
       <FilterMenu
@@ -36,22 +36,12 @@ export default function OverviewFilterMenu({ filters, change, projectId, span, i
         onOpenChange={setOpenAt}
         onChoose={(name, value) => change({ [name]: value })}
       />
-      {active.length > 0 && (
-        <ul aria-label="Active filters" className="contents">
-          {active.map(({ name }) => {
-            const [title, value] = describe(name, filters[name] ?? '')
-            return (
-              <FilterChip
-                key={name}
-                title={title}
-                value={value}
-                onChange={() => setOpenAt(name)}
-                onRemove={() => change({ [name]: '' })}
-              />
-            )
-          })}
-        </ul>
-      )}
+      <ActiveFilters
+        names={active}
+        describe={name => describe(name, filters[name] ?? '')}
+        onChange={setOpenAt}
+        onRemove={name => change({ [name]: '' })}
+      />
     </>
   )
 }

@@ -1,7 +1,7 @@
 /** The filters of the request list, and the API query that they produce. */
 import { useMemo, useState } from 'react'
 import { Button } from '../components/elements.tsx'
-import { FilterChip, FilterMenu } from '../components/filter-menu.tsx'
+import { ActiveFilters, FilterMenu } from '../components/filter-menu.tsx'
 import { Select, type SelectOption } from '../components/select.tsx'
 import { FILTER_CLASS } from '../components/text-filter.tsx'
 import type { Filters } from '../filters.ts'
@@ -98,22 +98,12 @@ export function RequestFilters({ filters, change, query }: RequestFiltersProps) 
           onChange={sort => change({ sort })}
         />
       )}
-      {active.length > 0 && (
-        <ul aria-label="Active filters" className="contents">
-          {active.map(name => {
-            const [title, value] = describe(name, filters[name] ?? '')
-            return (
-              <FilterChip
-                key={name}
-                title={title}
-                value={value}
-                onChange={() => setOpenAt(name)}
-                onRemove={() => change({ [name]: '' })}
-              />
-            )
-          })}
-        </ul>
-      )}
+      <ActiveFilters
+        names={active}
+        describe={name => describe(name, filters[name] ?? '')}
+        onChange={setOpenAt}
+        onRemove={name => change({ [name]: '' })}
+      />
       {isFiltered(filters) && (
         <Button look="quiet" onClick={() => change(NO_FILTERS)}>
           Clear
