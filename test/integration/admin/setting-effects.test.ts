@@ -39,8 +39,13 @@ const ROWS: readonly Row[] = [
   [6, 'q6', 'a', null, 'HIT-SEMANTIC', 'verified'],
   [5, 'q6', 'a', null, 'HIT-SEMANTIC', 'verified'],
   [4, 'q7', 'a', null, 'HIT-SEMANTIC', 'normalized'],
-  // Never explained, and never counted: a hit without a known response, and requests that forbid a hit.
+  // Never explained, and never counted: hits without a known response, a second payment within the time to live, and requests that forbid a hit.
   [3, 'q8', 'a', null, 'HIT'],
+  [2.9, 'q8', 'a', null, 'HIT'],
+  [1.9, 'q10', 'a', null, 'MISS'],
+  [1.8, 'q10', 'a', null, 'MISS'],
+  [240, 'q11', 'a', null, 'MISS'],
+  [39, 'q11', 'a', null, 'MISS', 'no-store'],
   [2, 'q5', 'a', null, 'MISS', 'no-store'],
 ]
 
@@ -48,6 +53,8 @@ describeBackends('effects of other settings', backend => {
   let proxy: TestProxy
   let browser: Browser
   let project: number
+  /** Has the same requests, which are never counted. */
+  let elsewhere: number
 
   const read = async (): Promise<SettingEffects> =>
     (await browser.send('GET', `/v1/organization/projects/proj_${project}/settings/effects`)).json
@@ -59,12 +66,14 @@ describeBackends('effects of other settings', backend => {
     )
   const set = (setting: string, value: string) => proxy.query(`select set_setting('past', '${setting}', '${value}')`)
 
-  async function record(rows: readonly Row[]): Promise<void> {
-    const keys = await proxy.query<{ id: number; name: string }>('select id::integer, name from api_keys')
+  async function record(rows: readonly Row[], of = project): Promise<void> {
+    const keys = await proxy.query<{ id: number; name: string }>(
+      `select id::integer, name from api_keys where project_id = ${of}`,
+    )
     const records = rows.map(([hoursAgo, question, key, user, result, reason], at) => ({
       recorded_at: new Date(Date.now() - hoursAgo * HOUR).toISOString(),
       request_id: `r-${at}`,
-      project_id: project,
+      project_id: of,
       key_id: keys.find(each => each.name === key)?.id ?? 0,
       ...{ status: 200, endpoint: 'chat', model: 'gpt-4o-mini', provider: 'openai', streamed: false },
       ...{ cache_result: result, cache_reason: reason, asked_id: question, lookup_ms: 1 },
@@ -78,9 +87,15 @@ describeBackends('effects of other settings', backend => {
   beforeAll(async () => {
     proxy = await startProxy({ dashboard: true, stores: await backend.open() })
     await addUser(proxy, 'root@example.org', 'owner')
-    const [made] = await proxy.query<{ id: number }>(`select create_project('past', 'pro')::integer as id`)
-    project = made?.id ?? 0
-    await proxy.query(`select issue_key('past', 'project', name) from unnest(array['a', 'b']) as name`)
+    for (const name of ['past', 'elsewhere']) {
+      await proxy.query(`select create_project('${name}', 'pro')`)
+      await proxy.query(`select issue_key('${name}', 'project', name) from unnest(array['a', 'b']) as name`)
+    }
+    const [ids] = await proxy.query<{ one: number; other: number }>(
+      `select find_project('past')::integer as one, find_project('elsewhere')::integer as other`,
+    )
+    ;[project, elsewhere] = [ids?.one ?? 0, ids?.other ?? 0]
+    await record(ROWS, elsewhere)
     browser = await logIn(proxy, 'root@example.org')
   })
   afterAll(() => proxy.stop())
@@ -96,6 +111,9 @@ describeBackends('effects of other settings', backend => {
        where project_id = ${project} and cache_result like 'HIT%' and recorded_at >= now() - interval '7 days'`,
     )
     expect(await effectsOf('cache_mode')).toEqual({ off: [plain?.hits, plain?.saved] })
+    await set('cache_mode', 'off')
+    expect(await effectsOf('cache_mode')).toEqual({})
+    await set('cache_mode', 'all')
   })
 
   test('a narrower scope loses the hits of other callers', async () => {
@@ -125,9 +143,10 @@ describeBackends('effects of other settings', backend => {
 
   test('shadow hits are those that semantic hits would have answered', async () => {
     await set('semantic_mode', 'shadow')
+    await proxy.query(`select set_setting('elsewhere', 'semantic_mode', 'shadow')`)
     await proxy.query(
       `insert into semantic_hits (project_id, request_id, asked_hash, entry_hash, reason, similarity, is_shadow, prompt_tokens, completion_tokens, saved_usd)
-       select ${project}, 's-' || n, sha256('a'), sha256('b'), 'verified', 0.99, n < 3, 1, 1, 0.5 from generate_series(1, 3) n`,
+       select p, 's-' || n, sha256('a'), sha256('b'), 'verified', 0.99, n < 3, 1, 1, 0.5 from generate_series(1, 3) n, unnest(array[${project}, ${elsewhere}]) p`,
     )
     const [plain] = await proxy.query<{ hits: number; saved: number }>(
       `select count(*)::integer as hits, sum(saved_usd)::float as saved from semantic_hits where project_id = ${project} and is_shadow`,
