@@ -3,9 +3,12 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { listVendors } from '../../src/catalogue/list-vendors.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
-import { type ImportOptions, importLiteLlm } from '../../src/process/commands/import.ts'
+import { EMPTY_CONFIG, type ImportOptions, importLiteLlm } from '../../src/process/commands/import.ts'
+import { ImportReport } from '../../src/process/import/import-report.ts'
+import { planModels } from '../../src/process/import/litellm-models.ts'
 import { readLiteLlmConfig, readLiteLlmDatabase } from '../../src/process/import/litellm-source.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
@@ -262,6 +265,37 @@ describeBackends('import litellm', backend => {
     const error = await importAll().catch((error: Error) => error)
     expect(error).toMatchObject({ message: 'project "HR" exists already' })
     expect(await readAll()).toBe(before)
+  })
+
+  test('finds vendors by their name, by LiteLLM’s, and by the name in its price table', async () => {
+    const vendors = await listVendors(stores.database)
+    const vendorOf = (model: string) => {
+      const models = [{ name: 'm', params: { model, api_base: 'https://llm.example.org/v1' }, info: {} }]
+      const written = { ...EMPTY_CONFIG, models }
+      const { targets } = planModels(written, {
+        vendors,
+        environment: {},
+        priced: new Set(),
+        report: new ImportReport(),
+      })
+      return targets.get('m')?.[0]?.replace(/(?:-llm-example)?\/.*$/, '')
+    }
+    const written = ['groq', 'together_ai', 'fireworks_ai', 'cohere_chat', 'zai', 'hosted_vllm', 'ollama_chat', 'azure']
+    expect(written.map(prefix => vendorOf(`${prefix}/a-model`))).toEqual([
+      'groq',
+      'together',
+      'fireworks',
+      'cohere',
+      'zhipu',
+      'vllm',
+      'ollama',
+      'azure',
+    ])
+    expect([vendorOf('gpt-4o'), vendorOf('claude-haiku-4-5'), vendorOf('sagemaker/x')]).toEqual([
+      'openai',
+      'anthropic',
+      undefined,
+    ])
   })
 
   test('clients keep their keys: an imported one is answered by the imported vendor', async () => {

@@ -120,7 +120,7 @@ export async function importLiteLlm(database: Database, config: Config, options:
   return `${formatReport(report)}\n${title}\n${outcome.map(line => `  ${line}\n`).join('')}`
 }
 
-const EMPTY_CONFIG: LiteLlmConfig = {
+export const EMPTY_CONFIG: LiteLlmConfig = {
   models: [],
   credentials: new Map(),
   sections: { litellm_settings: {}, router_settings: {}, general_settings: {} },

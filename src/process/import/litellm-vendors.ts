@@ -3,24 +3,23 @@ import type { Vendor } from '../../config/vendors.ts'
 import type { ImportReport } from './import-report.ts'
 import { asText, type Json, type LiteLlmConfig, resolveEnvironment } from './litellm-source.ts'
 
-/** Vendors by LiteLLM's prefix of a model, if their names differ. */
+/** Vendors by LiteLLM's prefixes of models that are no names of theirs, nor of their price tables (`price_sources`). */
 const VENDORS: Readonly<Record<string, string>> = {
   azure: 'azure-deployments',
   azure_ai: 'azure',
-  cohere_chat: 'cohere',
   custom_openai: 'openai',
-  fireworks_ai: 'fireworks',
   hosted_vllm: 'vllm',
   litellm_proxy: 'openai',
   lm_studio: 'lmstudio',
-  nvidia_nim: 'nvidia',
   ollama_chat: 'ollama',
   openai_like: 'openai',
   'text-completion-openai': 'openai',
-  together_ai: 'together',
-  vercel_ai_gateway: 'vercel',
   vertex_ai: 'vertex',
-  zai: 'zhipu',
+}
+
+function findVendor(prefix: string, vendors: readonly Vendor[]): Vendor | undefined {
+  const name = VENDORS[prefix] ?? prefix
+  return vendors.find(vendor => vendor.name === name) ?? vendors.find(vendor => vendor.price_sources.includes(name))
 }
 
 /** Columns that a vendor at another address has in common with its model. */
@@ -66,7 +65,7 @@ export class VendorPlanner {
     const credential = this.#config.credentials.get(asText(given.litellm_credential_name) ?? '')
     const params = { ...credential, ...given }
     const [prefix, model] = splitModel(asText(params.model) ?? '', asText(params.custom_llm_provider), vendors)
-    const base = vendors.find(vendor => vendor.name === (VENDORS[prefix] ?? prefix))
+    const base = findVendor(prefix, vendors)
     if (!base || (prefix === 'vertex_ai' && /claude|mistral|llama/.test(model))) {
       report.omit(`model ${name}`, `no vendor for ${prefix}/: add one with set-vendor, and an alias`)
       return null
@@ -139,8 +138,6 @@ function splitModel(written: string, provider: string | null, vendors: readonly 
     return [provider, written.startsWith(`${provider}/`) ? written.slice(provider.length + 1) : written]
   const end = written.indexOf('/')
   const prefix = written.slice(0, end)
-  if (end > 0 && (prefix in VENDORS || vendors.some(({ name }) => name === prefix)))
-    return [prefix, written.slice(end + 1)]
   if (end > 0) return [prefix, written.slice(end + 1)]
   return [
     vendors.find(({ model_names }) => model_names !== null && new RegExp(model_names).test(written))?.name ?? 'openai',
