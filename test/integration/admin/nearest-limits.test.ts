@@ -34,6 +34,9 @@ describeBackends('the list of limits', backend => {
     await proxy.query(`select set_budget('near', 'usd', 10, 'month')`)
     await proxy.query(`select set_budget('near', 'usd', 0, 'day', of_model => 'never')`)
     await proxy.query(`select set_budget(null, 'usd', 100, 'month')`)
+    // Another project's limits are not listed, not even for administrators.
+    await proxy.query(`select create_project('other', 'tight')`)
+    await proxy.query(`select set_budget('other', 'usd', 7, 'month')`)
     await proxy.query(
       `update budget_periods set spent = 4, reserved = 1 where budget_id = (select id from budgets where project_id = ${made?.id} and amount = 10)`,
     )
@@ -84,6 +87,7 @@ describeBackends('the list of limits', backend => {
   test('shows budgets of the organization to administrators only', async () => {
     const organization = async (by: Browser) => (await read(by)).data.filter(limit => limit.is_of_organization).length
     expect([await organization(root), await organization(owner)]).toEqual([1, 0])
+    expect((await read(root)).data).toHaveLength((await read(owner)).data.length + 1)
   })
 
   test('is cut, and says so', async () => {
