@@ -16,12 +16,17 @@ export const COSINE = 'cosine'
 const names: string[] = []
 const positions = new Map<string, number>()
 
-/** The numbers of a pair. Names are kept once for all pairs. */
+const MAX_NUMBERS = 512
+
+/** The numbers of a pair, in single precision, to which the trees are fitted. Names are kept once for all pairs. */
 export class Features {
-  readonly #values: number[] = []
+  readonly #values = new Float32Array(MAX_NUMBERS)
+  #count = 0
 
   set(name: string, value: number | boolean): void {
-    const at = this.#values.push(Number(value)) - 1
+    const at = this.#count
+    this.#values[at] = Number(value)
+    this.#count += 1
     if (at < names.length) return
     names.push(name)
     positions.set(name, at)
@@ -29,7 +34,7 @@ export class Features {
 
   /** Sets the lesser and the greater of two values, one from each question. */
   both(name: string, value: number, more: number): void {
-    const isNew = this.#values.length >= names.length
+    const isNew = this.#count >= names.length
     this.set(isNew ? `${name}, less` : name, Math.min(value, more))
     this.set(isNew ? `${name}, more` : name, Math.max(value, more))
   }
@@ -38,20 +43,18 @@ export class Features {
     return names
   }
 
-  /** In single precision, to which the trees are fitted. */
   get values(): Float32Array {
-    return Float32Array.from(this.#values)
+    return this.#values.subarray(0, this.#count)
   }
 
   has(name: string): boolean {
-    return this.#values[positions.get(name) ?? -1] !== undefined
+    return (positions.get(name) ?? this.#count) < this.#count
   }
 
   /** Throws for a name that no number has. */
   get(name: string): number {
-    const value = this.#values[positions.get(name) ?? -1]
-    if (value === undefined) throw new Error(`no number of a pair is called ${name}`)
-    return value
+    if (!this.has(name)) throw new Error(`no number of a pair is called ${name}`)
+    return this.#values[positions.get(name) ?? 0] ?? 0
   }
 }
 
@@ -61,3 +64,11 @@ export const named = <Key extends string>(prefix: string, keys: readonly Key[]) 
 
 export const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0)
 export const share = (part: number, whole: number) => part / Math.max(1, whole)
+
+/** Returns how many elements two sets have in common. `intersection` takes twice as long, because it makes a set. */
+export function countCommon(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  const [less, more] = one.size < other.size ? [one, other] : [other, one]
+  let count = 0
+  for (const each of less) if (more.has(each)) count += 1
+  return count
+}

@@ -1,5 +1,5 @@
 /** The numbers of a pair of questions, from which the trees decide: overlap, small words by class, what differs and where, order, form. */
-import { COSINE, Features, named, type Pair, share } from './compared-pair.ts'
+import { COSINE, countCommon, Features, named, type Pair, share } from './compared-pair.ts'
 import { haveEqualIdentifiers, type Question } from './question-words.ts'
 import { measureRelations, measureRest } from './rest-features.ts'
 import { measureSlots } from './slot-features.ts'
@@ -117,12 +117,12 @@ function measureOrder({ questions: [ours, theirs], alignment: { partner } }: Pai
   features.set('equal end', end)
   features.set('equal end, share', share(end, longer))
   const [one, other] = [ours.parts.neighbours, theirs.parts.neighbours]
-  features.set('equal neighbours', share(one.intersection(other).size, Math.max(one.size, other.size)))
+  features.set('equal neighbours', share(countCommon(one, other), Math.max(one.size, other.size)))
 }
 
 function measureCharacters({ questions }: Pair, features: Features): void {
   const [one, other] = [questions[0].parts.letters, questions[1].parts.letters]
-  const common = one.intersection(other).size
+  const common = countCommon(one, other)
   features.set('equal letters', share(common, one.size + other.size - common))
   features.both('equal letters, of one', share(common, one.size), share(common, other.size))
 }

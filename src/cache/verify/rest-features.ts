@@ -67,10 +67,10 @@ function countByZone({ words, content }: Question, side: 0 | 1, { rest }: Alignm
 }
 
 interface Substitution {
+  /** The positions of the two words among the content words of the rests. */
   readonly one: number
   readonly other: number
   readonly relation: WordRelation
-  readonly likeness: number
   readonly rank: number
 }
 
@@ -83,24 +83,23 @@ const MIN_TYPO_LETTERS = 4
 export function measureRelations({ questions: [ours, theirs], rest }: Pair, features: Features): void {
   const [a, b] = rest.map(words => words.filter(word => word.isContent)) as [QuestionWord[], QuestionWord[]]
   const counts = new Map<string, number>(relations.map(name => [name, 0]))
-  const found = pairRest(a, b, [ours.words.length, theirs.words.length])
+  const all = comparePairs(a, b, [ours.words.length, theirs.words.length])
+  const found = pairOnce(all)
   let leastLikeness = 1
   let respelled = 0
-  for (const { one, other, relation, likeness } of found) {
+  for (const { one, other, relation } of found) {
     const [ourWord, theirWord] = [a[one], b[other]]
     if (!ourWord || !theirWord) continue
+    const likeness = spellingLikeness(ourWord.text, theirWord.text)
     const name = relation ?? (isTypo(ourWord, theirWord, likeness) ? 'typo' : 'none')
     counts.set(name, (counts.get(name) ?? 0) + 1)
     if (relation === null || relation === 'neighbour') leastLikeness = Math.min(leastLikeness, likeness)
     if (ourWord.isKnown !== theirWord.isKnown && likeness >= NEAR_SPELLING) respelled += 1
   }
   for (const [name, count] of counts) features.set(`pairs ${name}`, count)
-  const synonyms = ([one, other]: readonly QuestionWord[][]) =>
-    (one ?? []).filter(word =>
-      (other ?? []).some(each => canonicalSynonymOf(word.base) === canonicalSynonymOf(each.base)),
-    ).length
-  features.set('equal synonyms', synonyms([a, b]))
-  features.set('opposites', a.filter(word => b.some(each => findRelation(word, each) === 'opposite')).length)
+  const synonyms = new Set(b.map(({ base }) => canonicalSynonymOf(base)))
+  features.set('equal synonyms', a.filter(({ base }) => synonyms.has(canonicalSynonymOf(base))).length)
+  features.set('opposites', new Set(all.filter(({ relation }) => relation === 'opposite').map(({ one }) => one)).size)
   features.set('least likeness', leastLikeness)
   features.set('respelled', respelled)
   features.both('without a pair', a.length - found.length, b.length - found.length)
@@ -111,6 +110,8 @@ const knownRelations = new LRUCache<string, { relation: WordRelation }>({ max: 8
 
 function findRelation(one: QuestionWord, other: QuestionWord): WordRelation {
   if (one.kind === 'number' || other.kind === 'number') return null
+  // Names have few relations, which are found at once, and there are too many to be kept.
+  if (one.kind === 'name' || other.kind === 'name') return findWordRelation(one.base, other.base)
   const name = one.base < other.base ? `${one.base} ${other.base}` : `${other.base} ${one.base}`
   let known = knownRelations.get(name)
   if (known === undefined) {
@@ -120,29 +121,51 @@ function findRelation(one: QuestionWord, other: QuestionWord): WordRelation {
   return known.relation
 }
 
-function pairRest(
+/** Returns all pairs of words of the two rests. */
+function comparePairs(
   a: readonly QuestionWord[],
   b: readonly QuestionWord[],
   lengths: readonly [number, number],
 ): Substitution[] {
-  const all: Substitution[] = []
-  for (const [one, ourWord] of a.entries())
-    for (const [other, theirWord] of b.entries()) {
+  const [ours, theirs] = [a.map(letterBits), b.map(letterBits)]
+  return a.flatMap((ourWord, one) =>
+    b.map((theirWord, other) => {
       const relation = findRelation(ourWord, theirWord)
-      const likeness = spellingLikeness(ourWord.text, theirWord.text)
       const related = relation === null ? 0 : rankByRelation[relation]
-      const near = likeness > NEAR_SPELLING ? 2 * likeness : 0
       const place = 0.3 * (1 - Math.abs(one / lengths[0] - other / lengths[1]))
-      all.push({ one, other, relation, likeness, rank: related + near + place })
-    }
-  all.sort((x, y) => y.rank - x.rank || x.one - y.one || x.other - y.other)
+      const edits = Math.max(countBits(ours[one], theirs[other]), countBits(theirs[other], ours[one]))
+      const mayBeNear = 1 - edits / Math.max(ourWord.text.length, theirWord.text.length) > NEAR_SPELLING
+      const likeness = mayBeNear ? spellingLikeness(ourWord.text, theirWord.text) : 0
+      return { one, other, relation, rank: related + (likeness > NEAR_SPELLING ? 2 * likeness : 0) + place }
+    }),
+  )
+}
+
+/** Returns the letters of a word as bits. Each bit that another word does not have takes an edit. */
+function letterBits({ text }: QuestionWord): number {
+  let bits = 0
+  for (let at = 0; at < text.length; at += 1) bits |= 1 << (text.charCodeAt(at) & 31)
+  return bits
+}
+
+/** Returns the number of bits that are set in `one` only. */
+function countBits(one = 0, other = 0): number {
+  let count = 0
+  for (let bits = one & ~other; bits !== 0; bits &= bits - 1) count += 1
+  return count
+}
+
+/** Selects the highest pairs, each word once. */
+function pairOnce(all: readonly Substitution[]): Substitution[] {
   const [ours, theirs] = [new Set<number>(), new Set<number>()]
-  return all.filter(({ one, other }) => {
-    if (ours.has(one) || theirs.has(other)) return false
-    ours.add(one)
-    theirs.add(other)
-    return true
-  })
+  return all
+    .toSorted((x, y) => y.rank - x.rank || x.one - y.one || x.other - y.other)
+    .filter(({ one, other }) => {
+      if (ours.has(one) || theirs.has(other)) return false
+      ours.add(one)
+      theirs.add(other)
+      return true
+    })
 }
 
 function isTypo(one: QuestionWord, other: QuestionWord, likeness: number): boolean {

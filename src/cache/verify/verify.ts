@@ -1,6 +1,6 @@
 /** Decides whether two questions ask the same: plain questions only, four laws, and for everything else the learned verifier. */
 import type { NormalizedPrompt } from '../text/normalize-prompt.ts'
-import type { Features } from './compared-pair.ts'
+import { countCommon, type Features } from './compared-pair.ts'
 import { pairFeatures } from './pair-features.ts'
 import { haveEqualIdentifiers, type Question, readQuestion } from './question-words.ts'
 import { findStrongest, modelFor, readModel, scoreFeatures } from './trees.ts'
@@ -68,7 +68,7 @@ export function verifyPair(
 
 /** The share of the longer question's content words that the other has, by base form. */
 function shareContent({ bases: one }: Question, { bases: other }: Question): number {
-  return one.intersection(other).size / Math.max(one.size, other.size)
+  return countCommon(one, other) / Math.max(one.size, other.size)
 }
 
 /** Returns the numbers that spoke most against the pair, by the model that `verifyPair` asks. */
