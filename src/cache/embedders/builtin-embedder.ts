@@ -5,7 +5,6 @@
 import type { FreeEmbedder } from './embedder.ts'
 import {
   addFeature,
-  applyHadamardTransform,
   consonantSkeletonOf,
   distinctLettersOf,
   hashCodeUnit,
@@ -16,7 +15,7 @@ import {
 } from './lexical-features.ts'
 
 /** The name of the embedding space. A change of any weight below needs a new name. */
-const model = 'builtin-lexical-3'
+const model = 'builtin-lexical-4'
 const dimensions = 512
 
 /** The shares of a word's squared weight that its features get. They add up to 1. */
@@ -62,7 +61,7 @@ function embed(text: string): Float32Array {
     if (before !== undefined) addPair(vector, before, hash, weight)
     before = { hash, weight }
   }
-  return normalizeVector(applyHadamardTransform(vector))
+  return normalizeVector(vector)
 }
 
 /** Adds a word. A name or a number matches only as a whole. An ordinary word shares most of its features with its misspellings. */

@@ -43,24 +43,6 @@ export function normalizeVector(vector: Float32Array): Float32Array {
   return vector
 }
 
-/**
- * Rotates the vector in place, so that each feature affects every number (Walsh–Hadamard transform); its length must be a power of two.
- * Angles do not change. Large groups of prompts are divided by signs, and without this most numbers would be zero and have none.
- */
-export function applyHadamardTransform(vector: Float32Array): Float32Array {
-  for (let half = 1; half < vector.length; half *= 2) {
-    for (let from = 0; from < vector.length; from += 2 * half) {
-      for (let at = from; at < from + half; at += 1) {
-        const one = vector[at] as number
-        const other = vector[at + half] as number
-        vector[at] = one + other
-        vector[at + half] = one - other
-      }
-    }
-  }
-  return vector
-}
-
 /** Returns the word without common endings: "changes", "changed" and "changing" become one. */
 export function stripWordEnding(word: string): string {
   const bare = word.endsWith("'s") ? word.slice(0, -2) : word
