@@ -3,7 +3,7 @@
 create table users (
     id bigint generated always as identity primary key,
     email text not null unique
-        check (email = lower(email) and email ~ '^[^[:space:][:cntrl:]@]{1,64}@[^[:space:][:cntrl:]@]{1,190}$'),
+        check (email = lower(email collate "C") and email ~ '^[^[:space:][:cntrl:]@]{1,64}@[^[:space:][:cntrl:]@]{1,190}$'),
     role text not null
         check (role in ('owner', 'reader')),
     password_hash text,
@@ -12,7 +12,7 @@ create table users (
 
 comment on table users is 'People who log in to the dashboard, or on whose behalf an admin API key acts.';
 comment on column users.id is 'Referred to by memberships, sessions and admin keys; shown as user_<id>.';
-comment on column users.email is 'The e-mail address with which the user logs in, in lower case.';
+comment on column users.email is 'The e-mail address with which the user logs in, in the form of fold_email().';
 comment on column users.role is 'owner: sees and changes everything. reader: sees the projects of the user''s memberships.';
 comment on column users.password_hash is 'argon2id, hashed by the proxy; null until the invitation was accepted.';
 comment on column users.created_at is 'When the user was added.';

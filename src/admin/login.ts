@@ -38,8 +38,8 @@ export function createLoginService({
 }: Pick<AdminOptions, 'database' | 'accountMails' | 'log'>): LoginService {
   async function mailPasswordReset(email: string): Promise<void> {
     try {
-      const token = await callFunction(database, 'request_password_reset', { of_email: email })
-      if (token !== null) await accountMails?.sendPasswordReset(email.trim().toLowerCase(), token)
+      const reset = await callFunctionForRow(database, 'request_password_reset', { of_email: email })
+      if (reset !== null) await accountMails?.sendPasswordReset(reset.email, reset.token)
     } catch (error) {
       log.failures.report('mail', error, 'a password reset could not be created')
     }

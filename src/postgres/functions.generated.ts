@@ -234,6 +234,8 @@ export const SQL_FUNCTIONS = {
   find_webhook: { reads: true, takes: { project: 'text', webhook_id: 'bigint', needed: 'text' }, gives: 'bigint' },
   /** Stores the encrypted response of the request that made a change under an idempotency key. Null: of_target (none), sealed (it cannot be encrypted). */
   finish_idempotent_request: { takes: { of_caller: 'text', of_key_hash: 'text', of_attempt: 'uuid', of_target: 'text?', sealed: 'bytea?' }, gives: 'void' },
+  /** An e-mail address in the form of users.email: without spaces around it, and with ASCII letters in lower case. */
+  fold_email: { reads: true, takes: { given: 'text' }, gives: 'text' },
   /** Begins to forget an end user (in the form of name_end_user()) of a project, and returns the stored items as find_end_user() does; dry_run only returns them. From then on, no response cached before for the end user is served from a copy; forget_end_user_items() then deletes the items. Requires an owner of the project. */
   forget_end_user: { takes: { project: 'text', of_user: 'text', dry_run: 'boolean=' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
   /** Forgets the next stored items of an end user (in the form of name_end_user()), of one kind of end_user_tables, and returns how many; fewer than max_rows: none are left. Records, sums and batches stay without the name: the amounts spent do not change. Each call is short and locks only these rows, so that requests and their recording continue. forget_end_user() comes first, and writes to the audit log. Requires an owner of the project. */
@@ -444,8 +446,8 @@ export const SQL_FUNCTIONS = {
   renew_reservations: { takes: { ids: 'uuid[]' }, gives: 'void' },
   /** The values that occur in a project's requests in a time, by which find_requests() can filter: at most max_values of each kind (model, provider, endpoint, api_key, cache_result, outcome, tag, status, error_code, end_user), most used first. Of end users, those of the newest 10,000 requests; of error codes, those of the newest 500 requests with each status. Null: requests (not counted). */
   request_filter_values: { reads: true, takes: { of_project: 'bigint', from_time: 'timestamptz', until_time: 'timestamptz', max_values: 'integer' }, gives: { kind: 'text', value: 'text', requests: 'bigint?' } },
-  /** Creates and returns a token, valid for an hour and one use, with which the user of this address sets a new password. Only its hash is stored. Null: result (there is no such user with a password, or the last token is less than five minutes old). */
-  request_password_reset: { takes: { of_email: 'text' }, gives: 'text?' },
+  /** Creates a token, valid for an hour and one use, with which the user of this address sets a new password, and returns it with the address to mail it to: the user's own, whatever was given. Only its hash is stored. No row: there is no such user with a password, or the last token is less than five minutes old. */
+  request_password_reset: { takes: { of_email: 'text' }, gives: { email: 'text', token: 'text' } },
   /** Returns a pair from claim_judgements() to the queue, and delays all pairs of its project by that many seconds. Without counts_attempt, the claim does not count as an attempt. */
   requeue_judgements: { takes: { of_project: 'bigint', queued_id: 'bigint', counts_attempt: 'boolean', for_seconds: 'integer' }, gives: 'void' },
   /** Raises insufficient_privilege when the current user is not an administrator; operators with psql pass. */
@@ -516,7 +518,7 @@ export const SQL_FUNCTIONS = {
   set_key_log_content: { takes: { key_or_prefix: 'text', value: 'text' }, gives: 'void' },
   /** Changes a member's role in a project to owner, member or viewer; a viewer keeps no key of a session. Requires an owner of it; the last owner who can log in cannot be demoted. */
   set_member: { takes: { project: 'text', of_user: 'bigint', member_role: 'text' }, gives: 'void' },
-  /** Replaces the current user's password hash, and ends all sessions but the one with this cookie's hash. Null: kept_session (all end). */
+  /** Replaces the current user's password hash, and ends all sessions but the one with this cookie's hash, and tokens that set another password. Null: kept_session (all end). */
   set_password: { takes: { new_hash: 'text', kept_session: 'text?' }, gives: 'void' },
   /** Moves a project to another plan; its limits apply from the next request on. Requires an administrator. Raises on an unknown project or plan. */
   set_plan: { takes: { project: 'text', plan: 'text' }, gives: 'void' },

@@ -12,7 +12,7 @@ declare
     token text;
 begin
     perform require_project_role(project, 'owner');
-    select u.id into known from users u where u.email = lower(btrim(member_email));
+    select u.id into known from users u where u.email = fold_email(member_email);
     if known is null then
         -- A project owner may invite new users, because they see nothing but the project.
         known := add_user(member_email, 'reader');

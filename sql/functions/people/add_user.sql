@@ -5,7 +5,7 @@ set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_variable
 declare
-    address constant text := lower(btrim(coalesce(email, '')));
+    address constant text := fold_email(coalesce(email, ''));
     created_id bigint;
 begin
     perform require_choice(user_role, array['owner', 'reader'], 'role', 'roles');

@@ -6,7 +6,7 @@ as $$
 #variable_conflict use_variable
 declare
     window_length constant interval := interval '15 minutes';
-    account constant text := lower(btrim(email));
+    account constant text := fold_email(email);
     pair constant text := 'pair:' || account || ' ' || address;
     -- Failed logins from other addresses do not lock out a user at an address of an earlier login.
     is_known constant boolean := exists (select from login_attempts l where l.subject = 'known:' || account || ' ' || address);

@@ -5,7 +5,7 @@ set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_variable
 declare
-    address constant text := lower(btrim(create_administrator.email));
+    address constant text := fold_email(create_administrator.email);
     known users;
 begin
     perform require_administrator();

@@ -3,7 +3,7 @@ language sql
 stable
 set search_path = model_proxy, pg_temp
 as $$
-    select u.password_hash from users u where u.email = lower(btrim(of_email));
+    select u.password_hash from users u where u.email = fold_email(of_email);
 $$;
 
 comment on function find_password_hash(text) is 'argon2id hash of a user''s password. Null: result (there is no such user, or no password yet).';

@@ -29,7 +29,7 @@ begin
     insert into admin_keys as k (user_id, key_hash, prefix, name, expires_at, permissions, scope_project_id)
     select u.id, sha256(convert_to(secret, 'UTF8')), left(secret, 18), key_name, expires, with_permissions, scope_id
     from users u
-    where u.email = lower(btrim(of_email)) and u.role = 'owner'
+    where u.email = fold_email(of_email) and u.role = 'owner'
     returning k.id into issued;
     if issued is null then
         raise exception 'there is no administrator %', quote_for_message(of_email) using errcode = 'no_data_found';

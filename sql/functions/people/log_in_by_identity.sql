@@ -13,7 +13,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    address constant text := lower(btrim(of_email));
+    address constant text := fold_email(of_email);
     person users;
     user_id bigint;
 begin

@@ -12,7 +12,7 @@ set search_path = model_proxy, pg_temp
 as $$
 begin
     -- The lock orders this login with a password change, which ends all sessions of the user.
-    perform from users u where u.email = lower(btrim(of_email)) and u.password_hash = verified_hash for no key update;
+    perform from users u where u.email = fold_email(of_email) and u.password_hash = verified_hash for no key update;
     if not found then
         raise exception 'the password was changed while it was checked' using errcode = 'no_data_found';
     end if;

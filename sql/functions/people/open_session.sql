@@ -8,7 +8,7 @@ declare
     pair text;
 begin
     -- Logins of one user take turns. The lock order is always users, login_attempts, sessions.
-    select * into opened_for from users u where u.email = lower(btrim(of_email)) for no key update;
+    select * into opened_for from users u where u.email = fold_email(of_email) for no key update;
     if opened_for.id is null then
         raise exception 'there is no such user' using errcode = 'no_data_found';
     end if;

@@ -5,7 +5,7 @@ set search_path = model_proxy, pg_temp
 as $$
 begin
     perform count_login_attempt(of_email, client_address, 1);
-    perform set_config('proxy_caller.actor', left(lower(btrim(of_email)), 254), true);
+    perform set_config('proxy_caller.actor', left(fold_email(of_email), 254), true);
     perform set_config('proxy_caller.address', client_address, true);
     perform audit('login.failed', null, 'login');
 end;

@@ -95,7 +95,7 @@ export const SQL_VIEWS = {
     hidden: { _id: 'bigint' },
     columns: {
       id: t.String({ description: 'Its id: what it is, an underscore, and a number.' }),
-      email: t.String({ description: 'The e-mail address with which the user logs in, in lower case.' }),
+      email: t.String({ description: 'The e-mail address with which the user logs in, in the form of fold_email().' }),
       role: stringUnion('owner', 'reader'),
       status: stringUnion('pending', 'accepted', 'expired'),
       created_at: t.Integer({ description: 'When it was made. Unix seconds.' }),

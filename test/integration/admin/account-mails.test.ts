@@ -139,6 +139,29 @@ describeOnce('mails about accounts', backend => {
     expect((await accept(linkIn(2))).status).toBe(200)
   })
 
+  test('a reset for a look-alike address is mailed to nobody', async () => {
+    await addUser(proxy, 'kim@mail.example', 'reader')
+    // In lower case, these letters are k and i in some locales.
+    for (const address of ['kim@ma\u0130l.example', 'k\u0130m@mail.example', '\u212aim@mail.example'])
+      expect((await requestReset(address)).status).toBe(200)
+    await afterEarlierResets()
+    expect(server.mails.map(({ to }) => to[0])).toEqual(['last@example.org'])
+    expect(await tokens('kim@mail.example')).toEqual([])
+  })
+
+  test('a changed password makes links invalid', async () => {
+    await addUser(proxy, 'ada@example.org', 'reader')
+    const ada = await logIn(proxy, 'ada@example.org')
+    await requestReset('ada@example.org')
+    await mailed(1)
+    const { status } = await ada.send('POST', '/dashboard/api/password', {
+      password: PASSWORD,
+      new_password: NEW_PASSWORD,
+    })
+    expect(status).toBe(200)
+    expect((await accept(linkIn(), 'yet another long password')).status).toBe(404)
+  })
+
   test('an expired link is rejected, and a new password makes other links invalid', async () => {
     await addUser(proxy, 'ada@example.org', 'reader')
     await requestReset('ada@example.org')

@@ -223,6 +223,14 @@ describeOnce('a login by OpenID Connect', backend => {
     })
   })
 
+  test('does not find the user of a look-alike address', async () => {
+    await addUser(proxy, 'kim@example.org', 'owner')
+    // Its lower case is k.
+    PEOPLE.kelvin = { email: '\u212aim@example.org' }
+    const { visit } = await logInAs('kelvin')
+    expect(await sessionOf(visit)).toMatchObject({ user: { email: '\u212aim@example.org', role: 'reader' } })
+  })
+
   test('ends credentials set for a reader’s address before its owner first logged in', async () => {
     await addUser(proxy, 'heidi@example.org', 'reader')
     const earlier = await logIn(proxy, 'heidi@example.org')
