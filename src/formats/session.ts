@@ -16,8 +16,12 @@ const SESSION_HEADERS = [
 ] as const
 /** The end of the user id that Claude Code sent before it sent a JSON object. */
 const CLAUDE_CODE_SESSION = /_session_([\w-]{1,64})$/
-/** Longer texts are the same if their beginnings are. */
+/** Longer user ids are not Claude Code's. */
+const MAX_USER_ID_CHARS = 1_024
+/** Longer texts are the same if their beginnings are. The session is read on the event loop, whatever the length of the body. */
 const MAX_OPENING_CHARS = 32_000
+/** The number of messages, and of parts of a message, among which the opening is looked for. */
+const MAX_OPENING_PARTS = 100
 const OPENING_HASH_CHARS = 24
 
 /**
@@ -47,27 +51,37 @@ function nameInBody({ metadata, prompt_cache_key: cacheKey }: JsonObject): strin
 }
 
 function claudeCodeSession(userId: string): string {
+  if (userId.length > MAX_USER_ID_CHARS) return ''
   if (userId.startsWith('{')) return asString(parseJsonObject(userId)?.session_id)
   // raw text: a plain name, where it is no JSON; it only groups requests in lists.
   return CLAUDE_CODE_SESSION.exec(userId)?.[1] ?? ''
 }
 
 function hashOpening(body: JsonObject, caller: string): string | null {
-  const turns = asObjects(body.messages ?? body.input)
+  const turns = firstObjects(body.messages ?? body.input)
   const hasTools = Array.isArray(body.tools) && body.tools.length > 0
   if (!hasTools && !turns.some(({ role }) => role === 'assistant')) return null
   const first = turns.findIndex(({ role }) => role === 'user')
   const question = first < 0 ? asString(body.input) : textOf(turns[first]?.content)
   if (question === '') return null
   const instructions = [body.system, body.instructions, ...turns.slice(0, first).map(({ content }) => content)]
-  const opening = [caller, instructions.map(textOf).join('\n'), question].map(text => text.slice(0, MAX_OPENING_CHARS))
+  const opening = [caller, joinTexts(instructions.map(textOf)), question.slice(0, MAX_OPENING_CHARS)]
   return `opening-${Bun.SHA256.hash(JSON.stringify(opening), 'hex').slice(0, OPENING_HASH_CHARS)}`
 }
 
 /** Returns the text of a message's content, without its files. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
-  return asObjects(content)
-    .map(({ text }) => asString(text))
+  return joinTexts(firstObjects(content).map(({ text }) => asString(text)))
+}
+
+function joinTexts(texts: readonly string[]): string {
+  return texts
+    .map(text => text.slice(0, MAX_OPENING_CHARS))
     .join('\n')
+    .slice(0, MAX_OPENING_CHARS)
+}
+
+function firstObjects(list: unknown): JsonObject[] {
+  return asObjects(Array.isArray(list) ? list.slice(0, MAX_OPENING_PARTS) : list)
 }

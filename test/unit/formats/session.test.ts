@@ -17,6 +17,12 @@ describe('the session of a request', () => {
     ['metadata.session_id', {}, { metadata: { session_id: 'c' }, prompt_cache_key: 'd' }, 'c'],
     ['Claude Code’s user id', {}, { metadata: { user_id: '{"device_id":"x","session_id":"e"}' } }, 'e'],
     ['its older user id', {}, { metadata: { user_id: `user_ab_account__session_${'f'.repeat(36)}` } }, 'f'.repeat(36)],
+    [
+      'no user id longer than Claude Code’s',
+      {},
+      { metadata: { user_id: `{"session_id":"e","x":"${'x'.repeat(1_024)}"}` } },
+      null,
+    ],
     ['prompt_cache_key', {}, { prompt_cache_key: 'd', metadata: { user_id: 'somebody' } }, 'd'],
     ['names of other types', {}, { prompt_cache_key: 7, metadata: { session_id: {}, user_id: '{' } }, null],
     ['a question of its own', {}, { messages: [user('Hello')] }, null],
@@ -44,6 +50,20 @@ describe('without a name, the beginning of the conversation', () => {
     expect(read({ ...first, messages: later })).toBe(opening)
     expect(read({ ...first, system, messages: parts })).toBe(opening)
     expect(read({ messages: later, system: 'Be brief.' })).toBe(opening)
+  })
+
+  test('is read from the first messages and parts only, however long the body is', () => {
+    const [system, part] = [
+      { role: 'system', content: 'Be brief.' },
+      { type: 'text', text: 'Fix' },
+    ]
+    const long = Array(100).fill(system)
+    expect(read({ tools, messages: [...long.slice(1), user('Fix the tests')] })).not.toBeNull()
+    expect(read({ tools, messages: [...long, user('Fix the tests')] })).toBeNull()
+    const parts = Array(100).fill(part)
+    expect(read({ tools, messages: [user([...parts, { type: 'text', text: 'the docs' }])] })).toBe(
+      read({ tools, messages: [user(parts)] }),
+    )
   })
 
   test('of the Responses API has instructions and a text or items', () => {
