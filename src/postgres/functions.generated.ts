@@ -466,6 +466,8 @@ export const SQL_FUNCTIONS = {
   require_key_name: { reads: true, takes: { given: 'text' }, gives: 'void' },
   /** Raises insufficient_privilege when the current user acts through an admin key that is read-only, or limited to another project. Null: of_project (the change concerns no single project). */
   require_key_permission: { reads: true, takes: { of_project: 'bigint?' }, gives: 'void' },
+  /** Raises for an archived project, which an active key would reopen. Call it before a key is locked. */
+  require_open_project: { takes: { of_project: 'bigint' }, gives: 'void' },
   /** Raises where a user is the last owner who can log in of a project (null: of any that is not archived), and locks its members, so that this stays so until the transaction ends. Where no owner can log in, one who is invited must be left. */
   require_other_owner: { takes: { of_user: 'bigint', of_project: 'bigint' }, gives: 'void' },
   /** Raises no_data_found, naming all plans, when there is no plan of that name. */

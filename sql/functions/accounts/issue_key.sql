@@ -11,10 +11,7 @@ begin
     perform require_choice(key_type, array['project', 'test'], 'key type', 'types');
     perform require_key_name(key_name);
     perform require_future(expires);
-    -- A new key would reopen the archived project.
-    if exists (select 1 from projects p where p.id = owner_id and p.archived_at is not null) then
-        raise exception 'project % is archived', quote_for_message(project) using errcode = 'object_not_in_prerequisite_state';
-    end if;
+    perform require_open_project(owner_id);
     secret := generate_secret('lgw_' || case key_type when 'test' then 'test' else 'proj' end || '_');
     insert into api_keys (project_id, key_hash, prefix, type, name, expires_at)
     values (owner_id, sha256(convert_to(secret, 'UTF8')), left(secret, 17), key_type, key_name, expires)

@@ -6,11 +6,13 @@ as $$
 declare
     key api_keys;
 begin
-    select * into key from api_keys k where k.id = of_key and k.session_id is null for no key update;
+    select * into key from api_keys k where k.id = of_key and k.session_id is null;
     if key.id is null then
         raise exception 'API key key_% does not exist', of_key using errcode = 'no_data_found';
     end if;
     perform authorize(key.project_id, 'owner');
+    perform require_open_project(key.project_id);
+    select * into key from api_keys k where k.id = of_key for no key update;
     if key.deactivated_at is null then
         raise exception 'key % is not deactivated', key.prefix using errcode = 'object_not_in_prerequisite_state';
     end if;
@@ -19,10 +21,6 @@ begin
     end if;
     if key.replaced_by is not null then
         raise exception 'key % is a former value of another', key.prefix using errcode = 'object_not_in_prerequisite_state';
-    end if;
-    -- An active key would reopen the archived project.
-    if exists (select from projects p where p.id = key.project_id and p.archived_at is not null) then
-        raise exception 'the project of key % is archived', key.prefix using errcode = 'object_not_in_prerequisite_state';
     end if;
     begin
         update api_keys k set deactivated_at = null where k.id = of_key;

@@ -7,11 +7,13 @@ declare
     old_key api_keys;
     secret text;
 begin
-    select * into old_key from api_keys k where k.id = of_key for update;
+    select * into old_key from api_keys k where k.id = of_key;
     if old_key.id is null then
         raise exception 'API key key_% does not exist', of_key using errcode = 'no_data_found';
     end if;
     perform authorize(old_key.project_id, 'member');
+    perform require_open_project(old_key.project_id);
+    select * into old_key from api_keys k where k.id = of_key for update;
     if old_key.deactivated_at is not null or old_key.expires_at <= now() or old_key.replaced_by is not null then
         raise exception 'key % is not active, or a former value of another', old_key.prefix using errcode = 'object_not_in_prerequisite_state';
     end if;

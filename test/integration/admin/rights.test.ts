@@ -1,9 +1,10 @@
 /** Rights that PostgreSQL itself enforces, below the admin API: callers' rights, sessions, invitations and keys that expire. */
 
-import { beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { callFunction } from '../../../src/postgres/call.ts'
 import type { Database } from '../../../src/postgres/database.ts'
-import { describeOnce } from '../../harness/backends.ts'
+import { openServerDatabase } from '../../../src/postgres/server-database.ts'
+import { describeOnce, describeReal } from '../../harness/backends.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
 describeOnce('rights in the database', backend => {
@@ -338,5 +339,37 @@ describeOnce('rights in the database', backend => {
     expect(await read(`parse_networks('{" 10.0.0.0/8",192.0.2.7,2001:db8::/32}')::text`)).toBe(
       '{10.0.0.0/8,192.0.2.7/32,2001:db8::/32}',
     )
+  })
+})
+
+describeReal('while a project is archived', backend => {
+  let database: Database
+  /** A database with one connection: a transaction that begins on it stays open until it ends. */
+  let open: Database
+  let key: number
+  beforeEach(async () => {
+    const stores = await backend.open()
+    database = stores.database
+    open = openServerDatabase({ url: stores.databaseUrl ?? '', maxConnections: 1 })
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
+    const secret = await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'k' })
+    key = await callFunction(database, 'find_key_id', { key: secret })
+  })
+  afterEach(() => open.close())
+
+  test.each<[change: string, statement: () => string, isDeactivated?: boolean]>([
+    ['created', () => `issue_key('acme', 'project', 'late')`],
+    ['rotated', () => `rotate_key(${key}, interval '1 day')`],
+    ['restored', () => `restore_key(${key})`, true],
+  ])('no key of it is %s', async (_, statement, isDeactivated = false) => {
+    if (isDeactivated) await callFunction(database, 'deactivate_key_with_id', { key_id: key })
+    await open.call('begin', [])
+    await callFunction(open, 'archive_project', { project: 'acme' })
+    const changed = expect(database.call(`select ${statement()}`, [])).rejects.toThrow('is archived')
+    const waiting = 'select from pg_locks l where not l.granted and pg_backend_pid() = any (pg_blocking_pids(l.pid))'
+    await waitUntil('the change waits', async () => (await open.call(waiting, [])).length > 0)
+    await open.call('commit', [])
+    await changed
+    expect(await database.call('select from api_keys k where k.deactivated_at is null', [])).toEqual([])
   })
 })
