@@ -393,7 +393,8 @@ create table installation (
         check (is_singleton),
     id uuid not null default gen_random_uuid(),
     seen_at timestamptz not null default now(),
-    retention_clock_at timestamptz not null default now()
+    retention_clock_at timestamptz not null default now(),
+    alerts_measured_at timestamptz
 );
 
 comment on table installation is 'One row that identifies the installation.';
@@ -401,5 +402,6 @@ comment on column installation.is_singleton is 'Always true: there is no second 
 comment on column installation.id is 'Created with the database. Change it in a physical copy of a running database before a proxy starts on it.';
 comment on column installation.seen_at is 'The time at the last check by a proxy, once a minute.';
 comment on column installation.retention_clock_at is 'The time by which old rows are deleted. It follows the clock, but only slowly if that is set forward by more than a month.';
+comment on column installation.alerts_measured_at is 'The time at which alerts were measured last; null: never.';
 
 insert into installation default values;

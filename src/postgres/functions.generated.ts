@@ -336,7 +336,7 @@ export const SQL_FUNCTIONS = {
   matching_budgets: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', of_model: 'text', of_tags: 'jsonb' }, gives: { id: 'bigint', project_id: 'bigint?', key_id: 'bigint?', model: 'text?', tag: 'jsonb?', unit: 'text', amount: 'numeric', per: 'text', time_zone: 'text', created_at: 'timestamptz', enforced: 'boolean' } },
   /** Whether the current user may read the texts of a request and its response: log_content was sealed when it was sent, and is for its key now; viewers never may. Every function that returns such texts has the rights of its owner, since others have none to these columns, and calls this one. Null: of_key (not known: as the project has it). */
   may_read_texts: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint?', stored_log_content: 'text' }, gives: 'boolean' },
-  /** What alerts are raised about, of all projects with a destination, from the sums of usage. level is 1 at the limit, and more beyond it. There is no row with fewer requests than the project's minimum, or where the limit is 0. */
+  /** What alerts are raised about, of all projects with a destination, from the sums of usage. level is 1 at the limit, and more beyond it. There is no row with fewer requests than the project's minimum, or where the limit is 0, and one about spending only if it may have reached the limit, or had when it was last measured. */
   measure_alerts: { reads: true, takes: { moment: 'timestamptz' }, gives: { project_id: 'bigint', kind: 'text', subject: 'text', level: 'double precision', payload: 'jsonb' } },
   /** A sentence for each model name that matches neither a model of the catalogue, under any of its names, nor a successful request of the project. In a pattern, * stands for any characters. own_names are also known. */
   model_name_warnings: { reads: true, takes: { of_project: 'bigint', names: 'text[]', own_names: 'text[]=' }, gives: 'text[]' },
@@ -584,7 +584,7 @@ export const SQL_FUNCTIONS = {
   test_keys: { reads: true, takes: {}, gives: { test_keys: 'bigint' } },
   /** Converts to Unix seconds, the format of times in the admin API. */
   to_unix_seconds: { reads: true, takes: { at: 'timestamptz' }, gives: 'bigint' },
-  /** Raises an event for each measure that has reached its limit since the last call, and one for each that has recovered. Called every minute; several processes may run it at the same time. */
+  /** Raises an event for each measure that has reached its limit since the last call, and one for each that has recovered. Called every minute by all proxies, of which one measures. */
   update_alerts: { takes: { moment: 'timestamptz=' }, gives: 'void' },
   /** Brings cache_sizes up to date with added and deleted entries. */
   update_cache_sizes: { takes: {}, gives: 'void' },

@@ -32,6 +32,7 @@ describeOnce('alerts', backend => {
     key = await createKey('project')
     await query(`select add_webhook('acme', 'https://example.com/', '{}', '')`)
     await query('delete from events')
+    await query('update installation set alerts_measured_at = null')
     // The months of the tests have partitions, whatever the day.
     await query('select maintain_usage_partitions()')
   })
@@ -61,6 +62,9 @@ describeOnce('alerts', backend => {
       on conflict (project_id, grain, at, key_id, endpoint, model, provider, cache_result, status_class)
       do update set requests = s.requests + excluded.requests, cost_usd = s.cost_usd + excluded.cost_usd`)
   }
+  /** Adds requests and their cost to the hour and the day. */
+  const spend = (atMs: number, requests: number, cost: number) =>
+    Promise.all((['hour', 'day'] as const).map(grain => use(atMs, { grain, requests, cost })))
   /** Adds requests with a latency. Buckets are powers of the fourth root of 2. */
   const wait = (atMs: number, ms: number, requests: number) =>
     query(`insert into latency_counts as c (project_id, grain, at, cache_result, bucket, requests)
@@ -70,6 +74,7 @@ describeOnce('alerts', backend => {
   /** Measures at the present time, and returns the events that this raised. */
   async function measure(): Promise<[kind: string, state: string, subject?: string][]> {
     await query('delete from events')
+    await query('update installation set alerts_measured_at = null')
     await callFunction(database, 'update_alerts', { moment: new Date(nowMs).toISOString() })
     const events = await query<{ kind: string; payload: Record<string, string> }>(
       'select kind, payload from events order by kind',
@@ -134,6 +139,26 @@ describeOnce('alerts', backend => {
     const moment = new Date(nowMs).toISOString()
     await Promise.all([1, 2, 3].map(() => callFunction(database, 'update_alerts', { moment })))
     expect(await query('select kind from events')).toEqual([{ kind: 'error_rate.high' }])
+  })
+
+  test('one process measures in a minute, whatever the clock', async () => {
+    const at = (seconds: number) =>
+      callFunction(database, 'update_alerts', { moment: new Date(nowMs + seconds * 1_000).toISOString() })
+    const raised = () => query('select kind from events')
+    await at(0)
+    await use(nowMs, { requests: 100, status: 5, provider: '' })
+    await at(30)
+    expect(await raised()).toEqual([])
+    await at(60)
+    expect(await raised()).toHaveLength(1)
+    // A process that does not measure forgets nothing.
+    await query(`update active_alerts set seen_at = seen_at - interval '2 days'`)
+    await at(90)
+    expect(await query('select kind from active_alerts')).toHaveLength(1)
+    await set('alert_error_percent', 0)
+    await use(nowMs, { requests: 100, status: 5 })
+    await at(59)
+    expect(await raised()).toHaveLength(2)
   })
 
   test('a provider is down when all requests to it fail, and up when a fifth succeeds', async () => {
@@ -208,31 +233,35 @@ describeOnce('alerts', backend => {
     const days = [9, 1, 10, 12, 500]
     for (const [index, cost] of days.entries())
       await use(nowMs - (index + 2) * DAY_MS, { grain: 'day', requests: 100, cost })
-    // The median is $10, so the limit is $30, over the 24 hours until now.
-    await use(nowMs - 23 * 60 * MINUTE_MS, { grain: 'hour', requests: 50, cost: 20 })
-    await use(nowMs, { grain: 'hour', requests: 50, cost: 9.99 })
-    await use(nowMs - 25 * 60 * MINUTE_MS, { grain: 'hour', requests: 50, cost: 1000 })
+    // Tests cost nothing, and their days are no usual ones.
+    const test = await createKey('test')
+    for (const day of [7, 8, 9, 10, 11, 12]) await use(nowMs - day * DAY_MS, { grain: 'day', requests: 100, key: test })
+    // The median is $11 with yesterday, so the limit is $33, over the 24 hours until now.
+    await spend(nowMs - 23 * 60 * MINUTE_MS, 50, 20)
+    await spend(nowMs, 50, 12.99)
+    await spend(nowMs - 25 * 60 * MINUTE_MS, 50, 1000)
+    await use(nowMs, { grain: 'hour', requests: 100, cost: 1, key: test })
     expect(await measure()).toEqual([])
-    await use(nowMs, { grain: 'hour', requests: 1, cost: 0.01 })
+    await spend(nowMs, 1, 0.01)
     expect(await measure()).toEqual([['spend.unusual', 'raised']])
     expect(await measure()).toEqual([])
     advance(60)
-    await use(nowMs, { grain: 'hour', requests: 60, cost: 1 })
+    await spend(nowMs, 60, 1)
     expect(await measure()).toEqual([['spend.unusual', 'recovered']])
   })
 
   test('small spending, few requests and a new project raise nothing', async () => {
     for (const day of [2, 3]) await use(nowMs - day * DAY_MS, { grain: 'day', requests: 100, cost: 0.1 })
-    await use(nowMs, { grain: 'hour', requests: 100, cost: 50 })
+    await spend(nowMs, 100, 50)
     expect(await measure()).toEqual([])
     await use(nowMs - 4 * DAY_MS, { grain: 'day', requests: 100, cost: 0.1 })
     expect(await measure()).toEqual([['spend.unusual', 'raised']])
     advance(2 * 24 * 60)
     // The alert is forgotten.
     expect(await measure()).toEqual([])
-    await use(nowMs, { grain: 'hour', requests: 49, cost: 50 })
+    await spend(nowMs, 49, 50)
     expect(await measure()).toEqual([])
-    await use(nowMs, { grain: 'hour', requests: 1, cost: -49.01 })
+    await spend(nowMs, 1, -49.01)
     expect(await measure()).toEqual([])
   })
 

@@ -29,16 +29,15 @@ as $$
             and exists (select from webhooks w where w.project_id = p.id and w.disabled_at is null)
     ),
     recent as materialized (
-        select w.id, u.at >= w.half_hour as in_half_hour, u.provider, u.cache_result, u.status_class, sum(u.requests) as requests
+        select w.id, u.*
         from watched w
         cross join lateral (
-            select x.*
+            select x.at >= w.half_hour as in_half_hour, x.provider, x.cache_result, x.status_class, sum(x.requests) as requests
             from usage_sums x
             where x.project_id = w.id and x.grain = 'quarter' and x.at >= w.hour and x.at <= moment
-            offset 0
+                and x.key_id not in (select test_keys())
+            group by 1, 2, 3, 4
         ) u
-        where u.key_id not in (select k.id from api_keys k where k.type = 'test')
-        group by 1, 2, 3, 4, 5
     ),
     errors as (
         select r.id, sum(r.requests) as requests, coalesce(100.0 * sum(r.requests) filter (where r.status_class = 5) / sum(r.requests), 0) as percent
@@ -67,21 +66,25 @@ as $$
             and r.status_class = 2
         group by 1
     ),
-    usual_hits as (
-        select
-            w.id, sum(u.requests) as requests,
-            coalesce(100.0 * sum(u.requests) filter (where u.cache_result <> 'MISS') / sum(u.requests), 0) as percent
+    -- The last two weeks and today. Test keys are free: with their days, a usual day would cost nothing.
+    days as materialized (
+        select w.id, w.today, u.*
         from watched w
-        join hits h on h.id = w.id
         cross join lateral (
-            select x.*
+            select
+                x.at, sum(x.cost_usd) as usd,
+                coalesce(sum(x.requests) filter (where x.cache_result <> '' and x.status_class = 2), 0) as requests,
+                coalesce(sum(x.requests) filter (where x.cache_result not in ('', 'MISS') and x.status_class = 2), 0) as hits
             from usage_sums x
-            where x.project_id = w.id and x.grain = 'day' and x.at >= w.today - interval '7 days' and x.at < w.today
-            offset 0
+            where x.project_id = w.id and x.grain = 'day' and x.at >= w.today - interval '14 days' and x.at <= moment
+                and x.key_id not in (select test_keys())
+            group by 1
         ) u
-        where u.key_id not in (select k.id from api_keys k where k.type = 'test')
-            and u.cache_result <> ''
-            and u.status_class = 2
+    ),
+    usual_hits as (
+        select d.id, sum(d.requests) as requests, coalesce(100.0 * sum(d.hits) / nullif(sum(d.requests), 0), 0) as percent
+        from days d
+        where d.at >= d.today - interval '7 days' and d.at < d.today
         group by 1
     ),
     latencies as (
@@ -100,43 +103,41 @@ as $$
         from latencies l
         group by 1
     ),
-    spent as (
-        select w.id, sum(u.requests) as requests, sum(u.cost_usd) as usd
-        from watched w
-        cross join lateral (
-            select x.requests, x.cost_usd
-            from usage_sums x
-            where x.project_id = w.id and x.grain = 'hour' and x.at >= w.day and x.at <= moment
-            offset 0
-        ) u
+    usual_spent as (
+        select
+            d.id, count(*) filter (where d.at < d.today) as days,
+            (percentile_cont(0.5) within group (order by d.usd::double precision) filter (where d.at < d.today))::numeric as usd,
+            -- The last 24 hours are part of yesterday and today.
+            sum(d.usd) filter (where d.at >= d.today - interval '1 day') as most_usd
+        from days d
         group by 1
     ),
-    usual_spent as (
-        select d.id, count(*) as days, percentile_cont(0.5) within group (order by d.usd::double precision)::numeric as usd
-        from (
-            select w.id, u.at, sum(u.cost_usd) as usd
-            from watched w
-            join spent s on s.id = w.id
-            cross join lateral (
-                select x.at, x.cost_usd
-                from usage_sums x
-                where x.project_id = w.id and x.grain = 'day' and x.at >= w.today - interval '14 days' and x.at < w.today
-                offset 0
-            ) u
-            group by 1, 2
-        ) d
-        group by 1
+    spending as (
+        select w.id, w.day, u.usd as usual_usd, u.most_usd, greatest(u.usd * w.alert_spend_times::numeric, 1) as limit_usd
+        from watched w
+        join usual_spent u on u.id = w.id and u.days >= 3
+        where w.alert_spend_times > 0
+    ),
+    spent as (
+        select s.id, s.usual_usd, s.limit_usd, u.requests, u.usd
+        from spending s
+        cross join lateral (
+            select sum(x.requests) as requests, sum(x.cost_usd) as usd
+            from usage_sums x
+            where x.project_id = s.id and x.grain = 'hour' and x.at >= s.day and x.at <= moment
+                and x.key_id not in (select test_keys())
+        ) u
+        -- The hours of few projects are read.
+        where s.most_usd >= s.limit_usd
+            or exists (select from active_alerts a where a.project_id = s.id and a.kind = 'spend.unusual')
     )
     select
-        w.id, 'spend.unusual', '', (s.usd / greatest(u.usd * w.alert_spend_times::numeric, 1))::double precision,
+        w.id, 'spend.unusual', '', (s.usd / s.limit_usd)::double precision,
         jsonb_build_object(
-            'value_usd', round(s.usd, 6), 'limit_usd', round(greatest(u.usd * w.alert_spend_times::numeric, 1), 6), 'usual_usd', round(u.usd, 6),
-            'requests', s.requests
+            'value_usd', round(s.usd, 6), 'limit_usd', round(s.limit_usd, 6), 'usual_usd', round(s.usual_usd, 6), 'requests', s.requests
         )
     from watched w
     join spent s on s.id = w.id and s.requests >= w.alert_min_requests
-    join usual_spent u on u.id = w.id and u.days >= 3
-    where w.alert_spend_times > 0
     union all
     select
         w.id, 'error_rate.high', '', e.percent / w.alert_error_percent,
@@ -173,4 +174,4 @@ as $$
 $$;
 
 comment on function measure_alerts(timestamptz) is
-    'What alerts are raised about, of all projects with a destination, from the sums of usage. level is 1 at the limit, and more beyond it. There is no row with fewer requests than the project''s minimum, or where the limit is 0.';
+    'What alerts are raised about, of all projects with a destination, from the sums of usage. level is 1 at the limit, and more beyond it. There is no row with fewer requests than the project''s minimum, or where the limit is 0, and one about spending only if it may have reached the limit, or had when it was last measured.';

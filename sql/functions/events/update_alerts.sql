@@ -3,8 +3,14 @@ language sql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
-    with measured as materialized (
-        select m.* from measure_alerts(moment) m
+    -- Once a minute for all proxies, because usage of all projects is read. A time in the future is that of a clock that has stepped back.
+    with due as materialized (
+        select
+        where pg_try_advisory_xact_lock(hashtext('model_proxy update_alerts'))
+            and not exists (select from installation i where i.alerts_measured_at between moment - interval '50 seconds' and moment)
+    ),
+    measured as materialized (
+        select m.* from due cross join lateral measure_alerts(moment) m
     ),
     raised as (
         insert into active_alerts as a (project_id, kind, subject, raised_at, seen_at)
@@ -26,10 +32,14 @@ as $$
     forgotten as (
         -- Too few requests to measure: nothing shows that it has recovered, but a later alert must be new.
         delete from active_alerts a
-        where a.seen_at < moment - interval '1 day'
+        where exists (select from due)
+            and a.seen_at < moment - interval '1 day'
             and not exists (
                 select from measured m where (m.project_id, m.kind, m.subject) = (a.project_id, a.kind, a.subject)
             )
+    ),
+    marked as (
+        update installation set alerts_measured_at = moment where exists (select from due)
     ),
     changed as (
         select r.project_id, r.kind, r.subject, 'raised' as state from raised r where r.is_new
@@ -42,4 +52,4 @@ as $$
 $$;
 
 comment on function update_alerts(timestamptz) is
-    'Raises an event for each measure that has reached its limit since the last call, and one for each that has recovered. Called every minute; several processes may run it at the same time.';
+    'Raises an event for each measure that has reached its limit since the last call, and one for each that has recovered. Called every minute by all proxies, of which one measures.';

@@ -12,6 +12,7 @@ as $$
             ('model_proxy maintain_usage_partitions', 'Making and dropping partitions.'),
             ('model_proxy import_accounts', 'Importing accounts of another gateway: one import at a time.'),
             ('model_proxy roll_up_usage', 'Adding pending rows to the sums, and reading both as of one moment.'),
+            ('model_proxy update_alerts', 'Measuring alerts: one proxy at a time.'),
             ('model_proxy update_cache_sizes', 'Adding up what caches take.'),
             ('model_proxy register_embedding_space', 'Giving an embedding space its id.'),
             ('model_proxy organization_budget', 'Beginning the period of an organization budget with what is pending. Batches of records share it.'),
