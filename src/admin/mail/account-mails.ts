@@ -1,6 +1,6 @@
 /** Mails with links to set a password: invitations and password resets. */
 import type { Log } from '../../telemetry/log.ts'
-import type { Mailer } from './mailer.ts'
+import { type Mailer, MailNotSent } from './mailer.ts'
 import { writeMail } from './write-mail.ts'
 
 export interface AccountMails {
@@ -30,6 +30,8 @@ export function createAccountMails(
       return true
     } catch (error) {
       log.failures.report('mail', error, 'an invitation or a password reset could not be mailed')
+      // A mistyped address is logged, but is no failure of the installation.
+      if (error instanceof MailNotSent && error.isRecipientRejected) log.failures.recover('mail')
       return false
     }
   }

@@ -26,10 +26,13 @@ export interface Mailer {
 export class MailNotSent extends Error {
   /** The reply code of the server; null if there was none. */
   readonly status: number | null
+  /** Whether the mail server works, but does not accept this recipient. */
+  readonly isRecipientRejected: boolean
 
-  constructor(problem: string, status: number | null = null) {
+  constructor(problem: string, status: number | null = null, isRecipientRejected = false) {
     super(problem)
     this.status = status
+    this.isRecipientRejected = isRecipientRejected
   }
 }
 
@@ -87,14 +90,22 @@ async function createTransport({ host, port, tls, login, ca }: MailConfig, conne
   })
 }
 
+interface SmtpError {
+  code?: string
+  /** The command that failed. */
+  command?: string
+  responseCode?: number | null
+}
+
 /** Describes a failure without the server's own words, which may contain addresses and names of hosts. */
 function describeFailure(error: unknown): MailNotSent {
-  const { code = '', responseCode = null } = error as { code?: string; responseCode?: number | null }
+  const { code = '', command, responseCode = null } = error as SmtpError
   const reply = responseCode === null ? '' : `: ${responseCode}`
   if (code === 'ETLS') return new MailNotSent(NOT_SECURE)
   if (code === 'EAUTH' || code === 'ENOAUTH')
     return new MailNotSent(`the mail server rejected the login${reply}`, responseCode)
-  if (code === 'EENVELOPE') return new MailNotSent(`the mail server rejected the address${reply}`, responseCode)
+  if (code === 'EENVELOPE')
+    return new MailNotSent(`the mail server rejected the address${reply}`, responseCode, command === 'RCPT TO')
   if (responseCode !== null) return new MailNotSent(`the mail server rejected the mail${reply}`, responseCode)
   if (/certificate|self.signed|altname|TLS|SSL/i.test(errorMessageOf(error))) return new MailNotSent(NOT_SECURE)
   return new MailNotSent(`there is no connection to the mail server${code === '' ? '' : `: ${code}`}`)

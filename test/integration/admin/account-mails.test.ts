@@ -84,10 +84,11 @@ describeOnce('mails about accounts', backend => {
     expect(server.mails).toHaveLength(3)
   })
 
-  test('a rejected address leaves the link in the response', async () => {
+  test('a rejected address leaves the link in the response, and the installation healthy', async () => {
     const { status, json } = await root.send('POST', '/v1/organization/users', { email: 'rejected@example.org' })
     expect([status, json.mailed]).toEqual([200, false])
     expect((await accept(json.invitation)).status).toBe(200)
+    expect((await send(proxy, 'GET', '/v1/health')).json.failing).toEqual([])
   })
 
   test('a reset sets a new password once, and ends all sessions', async () => {
