@@ -2,29 +2,30 @@ create or replace function import_budgets(document jsonb, out created integer, o
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
--- The rows of an import have no statistics, without which each would be compared with each other.
-set enable_nestloop = off
 as $$
 declare
     of_new bigint;
 begin
     create temporary table given_budgets on commit drop as
-    select
-        p.id as project_id, k.id as key_id, g.model, g.per, g.amount, g.spent, t.begins, b.id as known_id,
-        p.has_budgets or exists (select from monthly_counters c where c.project_id = p.id) as is_used
-    from jsonb_to_recordset(document -> 'budgets') as g (project text, key text, model text, per text, amount numeric, spent numeric)
-    join projects p on p.imported_id = (document ->> 'gateway') || ':' || g.project
-    left join api_keys k on k.imported_hash = decode(g.key, 'hex')
-    join (
+    with periods as materialized (
         select per, period.begins
         from unnest(array['day', 'week', 'month', 'total']) as per
         cross join lateral budget_period_at(per, 'UTC', now()) period
-    ) t on t.per = g.per
+    )
+    select
+        p.id as project_id, k.id as key_id, g.model, g.per, g.amount, g.spent, t.begins, b.id as known_id,
+        b.id is null and exists (select from monthly_counters c where c.project_id = p.id) as has_usage
+    from jsonb_to_recordset(document -> 'budgets') as g (project text, key text, model text, per text, amount numeric, spent numeric)
+    join projects p on p.imported_id = (document ->> 'gateway') || ':' || g.project
+    left join api_keys k on k.imported_hash = decode(g.key, 'hex')
+    join periods t on t.per = g.per
     left join budgets b
         on b.project_id = p.id
         and (b.unit, b.per, coalesce(b.key_id, 0), coalesce(b.model, ''), coalesce(b.tag, '{}'))
             = ('usd', g.per, coalesce(k.id, 0), coalesce(g.model, ''), '{}')
     where g.key is null or k.id is not null;
+    -- Without statistics, the statements below would compare each budget with each other.
+    analyze given_budgets;
 
     update budgets b
     set amount = g.amount,
@@ -50,12 +51,9 @@ begin
             = (a.project_id, coalesce(a.key_id, 0), coalesce(a.model, ''), a.per);
     get diagnostics created = row_count;
 
-    -- A project with usage of its own has spent some of the present period here.
+    -- A project with usage of its own has spent some of a new budget's present period here.
     for of_new in
-        select g.known_id
-        from given_budgets g
-        where g.is_used
-            and not exists (select from budget_periods c where c.budget_id = g.known_id and c.begins = g.begins)
+        select g.known_id from given_budgets g where g.has_usage
     loop
         perform start_budget_period(of_new);
     end loop;

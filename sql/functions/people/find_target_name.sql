@@ -1,6 +1,7 @@
 create or replace function find_target_name(target text) returns text
 language plpgsql
 stable
+strict
 set search_path = model_proxy, pg_temp
 as $$
 declare
