@@ -15,6 +15,11 @@ const DAYS = 40
 const FORMULA = `=HYPERLINK("http://x", "y")`
 /** Some spreadsheets treat these full-width characters like their ASCII forms. */
 const WIDE = '\uff1d1+1'
+/** Two of each status that fails, by the place of the status: a short time has only some of them. */
+const ERROR_CODES: Record<number, [string, string]> = {
+  3: ['rate_limit_exceeded', 'quota_exceeded'],
+  4: ['upstream_error', 'upstream_timeout'],
+}
 const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
 
 /** Query parameters and the SQL conditions that they must be equal to. */
@@ -43,7 +48,7 @@ const FILTERS: Record<string, { values: string[]; meaning(value: string): string
       'status >= 400',
   },
   status: { values: ['200', '429', '503', '418'], meaning: status => `status = ${status}` },
-  error_code: { values: ['rate_limit_exceeded'], meaning: code => `error_code = ${quoted(code)}` },
+  error_code: { values: ['rate_limit_exceeded', 'upstream_timeout'], meaning: code => `error_code = ${quoted(code)}` },
   end_user: { values: ['user-3', FORMULA], meaning: user => `end_user = ${quoted(user)}` },
   session: { values: ['session-2'], meaning: session => `session = ${quoted(session)}` },
   api_key_id: { values: ['key_1', 'key_2', 'key_99'], meaning: key => `key_id = ${key.slice(4)}` },
@@ -98,7 +103,7 @@ describeBackends('finding requests', backend => {
       provider: [null, 'openai', 'groq'][n % 3] ?? null,
       cache_result: ([null, 'HIT', 'HIT-SEMANTIC', 'MISS'] as const)[n % 4] ?? null,
       status: [200, 200, 200, 429, 503][n % 5] ?? 200,
-      error_code: n % 5 === 3 ? 'rate_limit_exceeded' : null,
+      error_code: (ERROR_CODES[n % 5] ?? [null])[n % 2] ?? null,
       streamed: false,
       prompt_tokens: n,
       cached_prompt_tokens: 0,
@@ -180,13 +185,15 @@ describeBackends('finding requests', backend => {
     expect(await find(nobody?.id)).toEqual([])
   })
 
-  test.each(['key_type', 'model_name'])('by %s alone, to which a number of the overview links', async name => {
+  test.each(['key_type', 'model_name', 'outcome'])('by %s alone, to which a number of the overview links', async name => {
+    // Long enough for records of all three keys.
+    const from = now - DAYS * 86_400
     for (const value of FILTERS[name]?.values ?? []) {
       const [row] = await proxy.query<{ n: number }>(
         `select count(*)::integer as n from usage_records where project_id = ${project}
-          and recorded_at >= to_timestamp(${now - 30_000}) and ${FILTERS[name]?.meaning(value)}`,
+          and recorded_at >= to_timestamp(${from}) and ${FILTERS[name]?.meaning(value)}`,
       )
-      const span = `project_id=proj_${project}&start_time=${now - 30_000}&format=json`
+      const span = `project_id=proj_${project}&start_time=${from}&format=json`
       const { text } = await get(`/v1/requests/export?${span}&${name}=${encodeURIComponent(value)}`)
       expect([value, JSON.parse(text).length]).toEqual([value, row?.n])
     }
