@@ -122,8 +122,20 @@ describeOnce('e-mail addresses as destinations', backend => {
       events: ['spend.unusual'],
     })
     expect((await post(path, { events: [] })).json.events).toEqual([])
-    for (const body of [{}, { url: 'https://example.org/' }, { events: ['everything'] }, { format: 'slack' }])
+    for (const body of [{}, { events: ['everything'] }, { format: 'slack' }])
       expect((await post(path, body)).status).toBe(400)
+    const { status, json: rejected } = await post(path, { url: 'https://example.org/' })
+    expect([status, rejected.error.message]).toEqual([
+      400,
+      `${added.id} has the format email, which its url must fit: add another webhook instead.`,
+    ])
+    // From psql, no schema checks the events before the function does.
+    const change = (kind: string) =>
+      proxy.query(`select update_webhook('acme', ${added.id.replace('webhook_', '')}, null, array['${kind}'])`)
+    await expect(change('everything')).rejects.toThrow('there is no event "everything"; events are: ')
+    expect((await get(path)).events).toEqual([])
+    await change('spend.unusual')
+    expect((await get(path)).events).toEqual(['spend.unusual'])
     expect((await get(path)).url).toBe('mailto:others@example.org')
     expect((await post('/webhooks/webhook_999', { events: [] })).status).toBe(404)
   })
