@@ -12,8 +12,6 @@ export interface Caller {
   email: string
   /** `owner` is an administrator whose admin key, if any, is not limited to one project. */
   role: 'owner' | 'reader'
-  /** The only project in which an admin key may act; null for all. */
-  projectId: number | null
   /** A browser's session token; null for an admin key. */
   sessionToken: string | null
 }
@@ -38,7 +36,6 @@ export async function readCaller(options: CallerOptions, request: Request, addre
     actor: { database: options.database, name: session.email, userId: session.user_id, adminKeyId: null, address },
     email: session.email,
     role: session.role,
-    projectId: null,
     sessionToken: token,
   }
 }
@@ -67,7 +64,6 @@ async function readKeyHolder(
     actor: { database, name: holder.email, userId: holder.user_id, adminKeyId: holder.admin_key_id, address },
     email: holder.email,
     role: holder.project_id === null ? holder.role : 'reader',
-    projectId: holder.project_id,
     sessionToken: null,
   }
 }

@@ -5,8 +5,7 @@ import type { Caller } from './caller.ts'
 import { type AdminOptions, createAuthenticatedController } from './controller.ts'
 import { describeRoute } from './describe-route.ts'
 import { serveOnce } from './idempotency.ts'
-import { type IdPrefix, notFoundError, requireId } from './ids.ts'
-import { PROJECT_NOT_FOUND } from './objects.ts'
+import { type IdPrefix, requireId } from './ids.ts'
 import { queryShapeOf } from './query-string.ts'
 
 interface Input {
@@ -24,9 +23,6 @@ export function serveOperations(options: AdminOptions, operations: readonly Admi
     for (const { method, path, summary, response, otherResponses, query, body, idPrefixes, serve } of rows) {
       const handler = async ({ caller, params, query, body, request }: Input) => {
         const ids = readIds({ ...projectOf(body), ...projectOf(query), ...params }, idPrefixes)
-        // A limited admin key creates no keys for other projects either: only administrators may create any.
-        if (caller.projectId !== null && 'project_id' in ids && ids.project_id !== caller.projectId)
-          throw notFoundError(PROJECT_NOT_FOUND)
         const serveAs = (caller: Caller) => serve({ caller, options, ids, query, body })
         return method === 'POST' ? serveOnce(options, caller, request, body, serveAs) : serveAs(caller)
       }
