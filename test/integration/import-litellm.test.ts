@@ -255,7 +255,63 @@ describeBackends('import litellm', backend => {
       const line = report.split('\n').find(each => each.startsWith(setting))
       expect(line, setting).toContain(reason)
     }
+    expect(report).toMatch(/^key +sk-\.\.\.e-6 app-6 +key of Web +expired$/m)
+    expect(report).toMatch(/^key +sk-\.\.\.e-4 app-4 +key of Data +its tpm limit counts max_tokens before a call/m)
+    expect(report).toMatch(/^key +sk-\.\.\.e-39 +key of Legal-Contracts$/m)
     for (const secret of SECRETS) expect(report).not.toContain(secret)
+  })
+
+  test('models get the price that their vendor has, here or at the aggregator; a budget rejects those without one until it is added', async () => {
+    const models = (model: string, info: Record<string, unknown> = {}) => [
+      { name: 'm', params: { model, api_key: 'k' }, info },
+    ]
+    const priceOf = async (model: string, info?: Record<string, unknown>) => {
+      const written = {
+        ...EMPTY_CONFIG,
+        models: models(model, info).map(each => ({
+          ...each,
+          params: { ...each.params, api_base: 'https://x.openai.azure.com' },
+        })),
+      }
+      const report = await importAll({
+        config: model.startsWith('azure') ? written : { ...EMPTY_CONFIG, models: models(model, info) },
+        source: null,
+        isDryRun: true,
+      })
+      return /^price of \S+ +(.*)$/m.exec(report)?.[1] ?? 'known'
+    }
+    expect(await priceOf('openai/gpt-4o')).toBe('known')
+    expect(await priceOf('gemini/gemini-2.5-pro')).toContain('the aggregator’s for google/gemini-2.5-pro')
+    expect(await priceOf('xai/grok-4.5')).toContain('the aggregator’s for x-ai/grok-4.5')
+    expect(await priceOf('openrouter/openai/gpt-oss-120b')).toContain('the aggregator’s for openai/gpt-oss-120b')
+    // Another vendor's price of the same weights.
+    expect(await priceOf('together_ai/openai/gpt-oss-120b')).toContain('not known')
+    expect(await priceOf('azure/gpt-4o')).toBe('known')
+    expect(await priceOf('azure/ours', { base_model: 'azure/gpt-4o' })).toBe('known')
+    expect(await priceOf('azure/ours')).toContain('model_info.base_model')
+
+    expect(await importAll({ isDryRun: true })).toMatch(/^price of azure-hanse-eu\/gpt-4o-eu/m)
+    await importAll()
+    const statement =
+      /"(insert[^"]*)"/.exec(findBlock('docs/providers.md', 'insert into model_proxy.models'))?.[1] ?? ''
+    await stores.database.call(statement, [])
+    expect(await importAll({ isDryRun: true })).not.toMatch(/^price of azure-hanse-eu/m)
+    const address = upstreams.environment.OPENAI_BASE_URL
+    const environment = {
+      ...{ ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') },
+      ...{ GEMINI_BASE_URL: address, GEMINI_API_KEY: 'k', AZURE_HANSE_EU_BASE_URL: address },
+    }
+    const proxy = await startProxy({ stores, environment })
+    try {
+      const client = new OpenAI({ apiKey: 'sk-hanse-1', baseURL: proxy.baseUrl, maxRetries: 0 })
+      for (const model of ['smart', 'gemini']) {
+        const answer = await client.chat.completions.create({ model, messages: [{ role: 'user', content: 'Hi' }] })
+        expect(answer.choices[0]?.message.content).toBeTruthy()
+      }
+    } finally {
+      await proxy.stop()
+      await stores.database.call(`delete from models where provider = 'azure-hanse-eu'`, [])
+    }
   })
 
   test('a failure changes nothing and names the cause in one line', async () => {

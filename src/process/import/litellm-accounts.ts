@@ -3,7 +3,7 @@ import type { ImportReport } from './import-report.ts'
 import { BudgetPlanner, type PlannedBudget, toUtc } from './litellm-budgets.ts'
 import type { ModelPlan } from './litellm-models.ts'
 import { nameKeys, nameProject } from './litellm-names.ts'
-import { reportAccountSettings, reportKeySettings } from './litellm-omitted.ts'
+import { reportAccountSettings, reportKeySettings, reportKeys } from './litellm-omitted.ts'
 import { asList, asNumber, asObject, asText, type Json, type LiteLlmDatabase } from './litellm-source.ts'
 
 /** The project of keys without a team. */
@@ -112,9 +112,7 @@ export function planAccounts(database: LiteLlmDatabase, options: AccountPlanOpti
   addMemberBudgets(tokens, keys, { database, shared, users, budgets })
   keys.push(...planFormerKeys(database, keys))
   nameKeys(keys)
-  const projectNames = new Map(projects.map(({ id, name }) => [id, name]))
-  for (const { prefix, name, project, blocked } of keys)
-    report.add('key', `${prefix} ${name}`, `key of ${projectNames.get(project)}`, blocked ? 'blocked: deactivated' : '')
+  reportKeys(keys, projects, report)
   return { projects, keys, budgets: budgets.budgets }
 }
 

@@ -38,9 +38,10 @@ const PARAM_REASONS: Readonly<Record<string, string>> = {
     'requests are not signed for AWS: create an Amazon Bedrock API key, and store it with set-vendor bedrock --key -',
   vertex_credentials: 'set VERTEX_API_KEY_COMMAND to a command that prints an access token',
   max_parallel_requests: 'concurrency is limited per key, by the plan',
-  input_cost_per_token: 'prices are in the table models: catalogue:sync, or SQL',
-  output_cost_per_token: 'prices are in the table models: catalogue:sync, or SQL',
 }
+const PRICE_REASON = 'prices are in the catalogue: docs/providers.md'
+
+const isPrice = (name: string) => /_cost_per_/.test(name)
 
 export function planModels(config: LiteLlmConfig, options: ModelPlanOptions): ModelPlan {
   const { report } = options
@@ -53,11 +54,12 @@ export function planModels(config: LiteLlmConfig, options: ModelPlanOptions): Mo
       const known = groups.get(String(group)) ?? []
       groups.set(String(group), [...known, name])
     }
-    for (const param of Object.keys(params).filter(param => !KNOWN_PARAMS.has(param)))
+    for (const param of Object.keys(params).filter(param => !KNOWN_PARAMS.has(param) && !isPrice(param)))
       report.omit(
         `litellm_params.${param}`,
         PARAM_REASONS[param] ?? 'parameters are not added to requests; clients send them',
       )
+    for (const price of Object.keys({ ...info, ...params }).filter(isPrice)) report.omit(price, PRICE_REASON)
     if (params.rpm !== undefined || params.tpm !== undefined)
       report.omit('litellm_params.rpm and tpm', 'a vendor’s own 429 moves the request to the next model instead')
     const target = planner.resolve(name, params, asText(info.base_model))

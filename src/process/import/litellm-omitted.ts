@@ -1,4 +1,5 @@
 /** LiteLLM's settings: those that become settings of projects, and the reasons why others have no counterpart. */
+import { formatCommand } from '../../config/operator-command.ts'
 import type { ImportReport } from './import-report.ts'
 import type { ModelPlan } from './litellm-models.ts'
 import {
@@ -38,7 +39,7 @@ const REASONS: Readonly<Record<string, string>> = {
   fallbacks: '',
   global_max_parallel_requests: 'concurrency is limited per key, by the plan',
   health_check_interval: 'a provider’s health is measured by requests; none are sent for it',
-  master_key: 'administrators have accounts: model-proxy create-admin. Replace it in applications by keys',
+  master_key: `administrators have accounts: ${formatCommand('create-admin')}. Replace it in applications by keys`,
   max_budget: 'set the organization’s budget: scripts/set-budget.sql, or the page Budgets',
   budget_duration: 'set the organization’s budget: scripts/set-budget.sql, or the page Budgets',
   max_internal_user_budget: 'budgets belong to projects and keys',
@@ -153,6 +154,37 @@ export function reportKeySettings(row: Json, report: ImportReport): void {
     if (isSet(value)) report.omit(`key metadata.${name}`, KEY_METADATA[name] ?? 'keys have no metadata')
 }
 
+interface ReportedKey {
+  prefix: string
+  name: string
+  project: string
+  blocked: boolean
+  expires_at: string | null
+  tokens_per_minute: number | null
+}
+
+/** Reports each key, and how it differs. */
+export function reportKeys(
+  keys: readonly ReportedKey[],
+  projects: readonly { id: string; name: string }[],
+  report: ImportReport,
+): void {
+  const projectNames = new Map(projects.map(({ id, name }) => [id, name]))
+  for (const { prefix, name, project, blocked, expires_at, tokens_per_minute } of keys) {
+    const differences = [
+      blocked ? 'blocked: deactivated' : '',
+      expires_at && Date.parse(expires_at) < Date.now() ? 'expired' : '',
+      tokens_per_minute === null ? '' : 'its tpm limit counts max_tokens before a call',
+    ]
+    report.add(
+      'key',
+      name.startsWith(prefix) ? name : `${prefix} ${name}`,
+      `key of ${projectNames.get(project)}`,
+      differences.filter(Boolean).join('; '),
+    )
+  }
+}
+
 /** Reports rows of the database that have no counterpart. */
 export function reportAccountSettings(database: LiteLlmDatabase, report: ImportReport): void {
   for (const { organization_alias, budget_id } of database.OrganizationTable)
@@ -180,7 +212,7 @@ export function reportAccountSettings(database: LiteLlmDatabase, report: ImportR
     )
   for (const { user_role, user_email, user_id } of database.UserTable) {
     if (user_role === 'proxy_admin')
-      report.omit(`administrator ${user_email ?? user_id}`, 'model-proxy create-admin EMAIL --promote')
+      report.omit(`administrator ${user_email ?? user_id}`, `${formatCommand('create-admin')} EMAIL --promote`)
   }
   for (const team of database.TeamTable) {
     for (const column of ['soft_budget', 'max_parallel_requests', 'router_settings', 'policies', 'organization_id'])

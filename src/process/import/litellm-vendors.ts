@@ -1,4 +1,6 @@
 /** Plans the vendors, by address and key, for the deployments of a LiteLLM model_list. */
+import { AGGREGATOR } from '../../catalogue/model-index.ts'
+import { formatCommand } from '../../config/operator-command.ts'
 import type { Vendor } from '../../config/vendors.ts'
 import type { ImportReport } from './import-report.ts'
 import { asText, type Json, type LiteLlmConfig, resolveEnvironment } from './litellm-source.ts'
@@ -21,6 +23,17 @@ function findVendor(prefix: string, vendors: readonly Vendor[]): Vendor | undefi
   const name = VENDORS[prefix] ?? prefix
   return vendors.find(vendor => vendor.name === name) ?? vendors.find(vendor => vendor.price_sources.includes(name))
 }
+
+/** Vendors that name models as the aggregator does, with their makers. */
+const NAMES_WITH_MAKERS = new Set(['openrouter', 'vertex'])
+/** Makers whose names at the aggregator are no names of theirs, nor of their price tables. */
+const MAKERS: Readonly<Record<string, string>> = { mistral: 'mistralai', xai: 'x-ai', zhipu: 'z-ai' }
+
+/** Returns the aggregator's names of a model of this vendor. Another vendor's model of the same name has another price. */
+const namesAtAggregator = ({ name, price_sources }: Vendor, model: string): string[] =>
+  NAMES_WITH_MAKERS.has(name)
+    ? [`${AGGREGATOR}/${model}`]
+    : [MAKERS[name] ?? name, ...price_sources].map(maker => `${AGGREGATOR}/${maker}/${model}`)
 
 /** Columns that a vendor at another address has in common with its model. */
 const COPIED = [
@@ -81,7 +94,8 @@ export class VendorPlanner {
     const own = prefix === 'vertex_ai' ? `google/${model}` : model
     // A deployment has a name of its own, and the price of what is deployed.
     const deployed = (baseModel ?? model).replace(/^.*\//, '')
-    if (base.key_location !== 'none') this.#price(vendor, own, [`${base.name}/${own}`, `openai/${deployed}`])
+    if (base.key_location !== 'none')
+      this.#price(vendor, own, [`${base.name}/${own}`, `openai/${deployed}`, ...namesAtAggregator(base, own)])
     return `${vendor.name}/${own}`
   }
 
@@ -90,11 +104,16 @@ export class VendorPlanner {
     const { priced, report } = this.#options
     if (priced.has(`${vendor.name}/${model}`) || vendor.models.some(known => known.model === model)) return
     const like = likes.find(name => priced.has(name))
+    const name = `price of ${vendor.name}/${model}`
     if (like) vendor.models.push({ model, like })
-    else
+    if (like?.startsWith(`${AGGREGATOR}/`))
+      report.omit(name, `the aggregator’s for ${like.slice(AGGREGATOR.length + 1)}: compare it with the vendor’s`)
+    if (!like)
       report.omit(
-        `price of ${vendor.name}/${model}`,
-        'the catalogue has none, and a budget in dollars rejects the model: add it to the table models',
+        name,
+        vendor.name.startsWith('azure')
+          ? 'not known, and a budget in dollars rejects the model: give model_info.base_model, or add a price (docs/providers.md)'
+          : 'not known, and a budget in dollars rejects the model: add a price (docs/providers.md)',
       )
   }
 
@@ -120,11 +139,11 @@ export class VendorPlanner {
       models: [],
     }
     if (written === null && base.key_location !== 'none')
-      report.omit(`key of vendor ${name}`, `config.yaml has none: model-proxy set-vendor ${name} --key -`)
+      report.omit(`key of vendor ${name}`, `config.yaml has none: ${formatCommand('set-vendor')} ${name} --key -`)
     else if (key === null && written !== null)
       report.omit(
         `key of vendor ${name}`,
-        `${written.replace('os.environ/', '')} is not set here: set it, or run model-proxy set-vendor ${name} --key -`,
+        `${written.replace('os.environ/', '')} is not set here: set it, or run ${formatCommand('set-vendor')} ${name} --key -`,
       )
     this.#byIdentity.set(identity, planned)
     this.vendors.push(planned)
