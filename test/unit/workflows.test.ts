@@ -38,14 +38,6 @@ test.each(WORKFLOWS)('%s gives no job a right or an hour that it does not name',
   }
 })
 
-// CI does not install the linters: `pip install zizmor`, and actionlint from its releases or with Go.
-test.skipIf(!Bun.which('actionlint'))('actionlint finds nothing', () => {
-  expect(run('actionlint')).toEqual({ exitCode: 0, output: '' })
-})
-test.skipIf(!Bun.which('zizmor'))('zizmor finds nothing', () => {
-  expect(run('zizmor', '--offline', '--persona=pedantic', '.github')).toMatchObject({ exitCode: 0 })
-})
-
 /** A copy of the files that name the version. */
 function createCheckout(changelog: string): string {
   const root = join(folder, crypto.randomUUID())
