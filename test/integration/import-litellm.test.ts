@@ -296,7 +296,7 @@ describeBackends('import litellm', backend => {
       /"(insert[^"]*)"/.exec(findBlock('docs/providers.md', 'insert into model_proxy.models'))?.[1] ?? ''
     await stores.database.call(statement, [])
     expect(await importAll({ isDryRun: true })).not.toMatch(/^price of azure-hanse-eu/m)
-    const address = upstreams.environment.OPENAI_BASE_URL
+    const address = upstreams.environment.OPENAI_BASE_URL ?? ''
     const environment = {
       ...{ ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') },
       ...{ GEMINI_BASE_URL: address, GEMINI_API_KEY: 'k', AZURE_HANSE_EU_BASE_URL: address },
