@@ -36,9 +36,12 @@ export function createLoginService({
   accountMails,
   log,
 }: Pick<AdminOptions, 'database' | 'accountMails' | 'log'>): LoginService {
-  async function mailPasswordReset(email: string): Promise<void> {
+  async function mailPasswordReset(email: string, address: string): Promise<void> {
     try {
-      const reset = await callFunctionForRow(database, 'request_password_reset', { of_email: email })
+      const reset = await callFunctionForRow(database, 'request_password_reset', {
+        of_email: email,
+        client_address: address,
+      })
       if (reset !== null) await accountMails?.sendPasswordReset(reset.email, reset.token)
     } catch (error) {
       log.failures.report('mail', error, 'a password reset could not be created')
@@ -76,7 +79,7 @@ export function createLoginService({
       const counted = { email: `reset ${email}`, address: addressPrefix(address), attempts: 1 }
       const waitSeconds = await callFunction(database, 'count_login_attempt', counted)
       if (waitSeconds > 0) throw tooManyLoginsError(waitSeconds)
-      void mailPasswordReset(email)
+      void mailPasswordReset(email, address)
     },
     async acceptInvitation(invitation, password, browser) {
       const invited = await callFunctionForRow(database, 'find_invitation', { token: invitation })
@@ -86,7 +89,8 @@ export function createLoginService({
       if (waitSeconds > 0) throw tooManyLoginsError(waitSeconds)
       const hash = invited === null ? '' : await hashNewPassword(password, invited.email ?? '')
       // Raises if the invitation was used or has expired meanwhile, or never existed.
-      await callFunction(database, 'accept_invitation', { token: invitation, password_hash: hash })
+      const accepted = { token: invitation, password_hash: hash, client_address: browser.address }
+      await callFunction(database, 'accept_invitation', accepted)
       const { token, session } = createSession(browser)
       await callFunction(database, 'open_session', { of_email: invited?.email ?? '', ...session })
       return token

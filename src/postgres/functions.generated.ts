@@ -1,7 +1,7 @@
 /** Written by `bun run generate-types` from the functions in sql/: what each takes and gives. `?` after a type: may be null; `=`: has a default; `|` between words: one of them. */
 export const SQL_FUNCTIONS = {
-  /** Uses up an invitation or a password reset: sets the user's password hash, ends sessions and other tokens, and returns the user's id. Raises no_data_found when there is no such invitation. */
-  accept_invitation: { takes: { token: 'text', password_hash: 'text' }, gives: 'bigint' },
+  /** Uses up an invitation or a password reset: sets the user's password hash, ends sessions and other tokens, and returns the user's id. Raises no_data_found when there is no such invitation. Null: client_address (an operator accepts it). */
+  accept_invitation: { takes: { token: 'text', password_hash: 'text', client_address: 'text=' }, gives: 'bigint' },
   /** Makes the user with that e-mail address owner, member or viewer of a project. Raises unique_violation where the user is a member. An unknown address is added as a user, and the invitation returned; it is not shown again. Requires an owner of the project. Null: invitation (the user was known). */
   add_member: { takes: { project: 'text', member_email: 'text', member_role: 'text' }, gives: { id: 'bigint', invitation: 'text?' } },
   /** Makes a user owner, member or viewer of a project; raises unique_violation if the user is a member. Requires an owner of it. */
@@ -447,7 +447,7 @@ export const SQL_FUNCTIONS = {
   /** The values that occur in a project's requests in a time, by which find_requests() can filter: at most max_values of each kind (model, provider, endpoint, api_key, cache_result, outcome, tag, status, error_code, end_user), most used first. Of end users, those of the newest 10,000 requests; of error codes, those of the newest 500 requests with each status. Null: requests (not counted). */
   request_filter_values: { reads: true, takes: { of_project: 'bigint', from_time: 'timestamptz', until_time: 'timestamptz', max_values: 'integer' }, gives: { kind: 'text', value: 'text', requests: 'bigint?' } },
   /** Creates a token, valid for an hour and one use, with which the user of this address sets a new password, and returns it with the address to mail it to: the user's own, whatever was given. Only its hash is stored. No row: there is no such user with a password, or the last token is less than five minutes old. */
-  request_password_reset: { takes: { of_email: 'text' }, gives: { email: 'text', token: 'text' } },
+  request_password_reset: { takes: { of_email: 'text', client_address: 'text' }, gives: { email: 'text', token: 'text' } },
   /** Returns a pair from claim_judgements() to the queue, and delays all pairs of its project by that many seconds. Without counts_attempt, the claim does not count as an attempt. */
   requeue_judgements: { takes: { of_project: 'bigint', queued_id: 'bigint', counts_attempt: 'boolean', for_seconds: 'integer' }, gives: 'void' },
   /** Raises insufficient_privilege when the current user is not an administrator; operators with psql pass. */

@@ -1,4 +1,4 @@
-create or replace function accept_invitation(token text, password_hash text) returns bigint
+create or replace function accept_invitation(token text, password_hash text, client_address text default null) returns bigint
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -19,6 +19,11 @@ begin
     -- Ends what could still log in with the old password, or set another one.
     delete from invitations i where i.user_id = invited;
     delete from sessions s where s.user_id = invited;
+    if client_address is not null then
+        perform set_config('proxy_caller.actor', (select u.email from users u where u.id = invited), true);
+        perform set_config('proxy_caller.user_id', invited::text, true);
+        perform set_config('proxy_caller.address', client_address, true);
+    end if;
     if used_for = 'password_reset' then
         perform audit('user.updated', null, 'user_' || invited, '{"password": "reset"}');
     else
@@ -28,4 +33,4 @@ begin
 end;
 $$;
 
-comment on function accept_invitation(text, text) is 'Uses up an invitation or a password reset: sets the user''s password hash, ends sessions and other tokens, and returns the user''s id. Raises no_data_found when there is no such invitation.';
+comment on function accept_invitation(text, text, text) is 'Uses up an invitation or a password reset: sets the user''s password hash, ends sessions and other tokens, and returns the user''s id. Raises no_data_found when there is no such invitation. Null: client_address (an operator accepts it).';

@@ -1,4 +1,4 @@
-create or replace function request_password_reset(of_email text) returns table (
+create or replace function request_password_reset(of_email text, client_address text) returns table (
     email text,
     token text
 )
@@ -27,9 +27,11 @@ begin
     if of_user is null then
         return;
     end if;
+    perform set_config('proxy_caller.actor', fold_email(of_email), true);
+    perform set_config('proxy_caller.address', client_address, true);
     perform audit('password_reset.sent', null, 'user_' || of_user);
     return query select u.email, secret from users u where u.id = of_user;
 end;
 $$;
 
-comment on function request_password_reset(text) is 'Creates a token, valid for an hour and one use, with which the user of this address sets a new password, and returns it with the address to mail it to: the user''s own, whatever was given. Only its hash is stored. No row: there is no such user with a password, or the last token is less than five minutes old.';
+comment on function request_password_reset(text, text) is 'Creates a token, valid for an hour and one use, with which the user of this address sets a new password, and returns it with the address to mail it to: the user''s own, whatever was given. Only its hash is stored. No row: there is no such user with a password, or the last token is less than five minutes old.';

@@ -199,15 +199,18 @@ describeOnce('mails about accounts', backend => {
     expect(recipients()).toEqual(['last@example.org'])
   })
 
-  test('a reset is in the audit log, without the token', async () => {
+  test('a reset is in the audit log with the client’s address, without the token', async () => {
     await addUser(proxy, 'ada@example.org', 'reader')
     await requestReset('ada@example.org')
     await mailed(1)
     await accept(linkIn())
-    const log = await proxy.query<{ action: string; details: object }>(
-      'select action, details from audit_log order by id desc limit 3',
+    const log = await proxy.query<object>(
+      'select action, actor, actor_kind, address, details from audit_log order by id desc limit 3',
     )
-    expect(log.map(({ action }) => action)).toEqual(['login.succeeded', 'user.updated', 'password_reset.sent'])
+    const by = { actor: 'ada@example.org', actor_kind: 'session', address: expect.stringContaining('127.0.0.1') }
+    expect(log).toMatchObject(
+      ['login.succeeded', 'user.updated', 'password_reset.sent'].map(action => ({ action, ...by })),
+    )
     expect(JSON.stringify(log)).not.toContain('lgw_')
   })
 })
