@@ -398,8 +398,8 @@ export const SQL_FUNCTIONS = {
   record_contexts: { takes: { contexts: 'json' }, gives: 'void' },
   /** Called every minute. If the clock has stepped back by more than a minute, corrects timestamps that are now in the future. Returns by how many seconds it stepped back. */
   record_database_time: { takes: {}, gives: 'integer' },
-  /** Ends an attempt of claim_deliveries(). A failed attempt is repeated over ten hours; after a 410 the webhook receives nothing more. Null: response_status (no response), failure (the webhook accepted the event). */
-  record_delivery_result: { takes: { of_delivery: 'bigint', response_status: 'integer?', failure: 'text?' }, gives: 'void' },
+  /** Ends an attempt of claim_deliveries(), which was made to that address. A failed attempt is repeated over ten hours; after a 410 the webhook receives nothing more. Null: response_status (no response), failure (the webhook accepted the event). */
+  record_delivery_result: { takes: { of_delivery: 'bigint', to_url: 'text', response_status: 'integer?', failure: 'text?' }, gives: 'void' },
   /** Records that a response of the model was longer than its request allowed. Returns whether it is the first one. */
   record_exceeded_limit: { takes: { of_provider: 'text', of_model: 'text' }, gives: 'boolean' },
   /** Counts a failed login, and records it in the audit log. Limits count by the address. */

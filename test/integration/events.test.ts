@@ -125,8 +125,8 @@ describeOnce('the outbox of events', backend => {
       (await callFunction(database, 'claim_deliveries', { max_rows: 10 })).filter(
         ({ project_id }) => project_id === ours,
       )
-    const settle = (delivery: { id: number }, response_status: number, failure: string | null) =>
-      callFunction(database, 'record_delivery_result', { of_delivery: delivery.id, response_status, failure })
+    const settle = ({ id, url }: { id: number; url: string }, response_status: number, failure: string | null) =>
+      callFunction(database, 'record_delivery_result', { of_delivery: id, to_url: url, response_status, failure })
     const [first, ...more] = await take()
     expect([Number(first?.webhook_id), more, await take()]).toEqual([webhook, [], []])
     if (!first) throw new Error('no delivery was claimed')
@@ -144,7 +144,14 @@ describeOnce('the outbox of events', backend => {
     await query(`update event_deliveries set not_before = now() where not_before is not null`)
     await query(`update webhooks set busy_until = now()`)
     expect((await take()).map(({ id }) => id)).toEqual([second?.id])
+    const isDisabled = async () =>
+      (await query(`select from webhooks where id = ${webhook} and disabled_at is not null`)).length === 1
+    await settle({ ...first, url: 'https://former.example/' }, 410, 'it answered 410')
+    expect(await isDisabled()).toBe(false)
+    await query(`update event_deliveries set not_before = now() where id = ${second?.id}`)
+    expect((await take()).map(({ id }) => id)).toEqual([second?.id])
     await settle(first, 410, 'it answered 410')
+    expect(await isDisabled()).toBe(true)
     await query(`update webhooks set disabled_at = null, busy_until = now() where id = ${webhook}`)
     await query(`update event_deliveries set not_before = now() where not_before is not null`)
     expect(await take()).toEqual([])

@@ -217,7 +217,7 @@ describeOnce('webhooks', backend => {
       delete from webhooks where id = ${webhook};
     end $$`)
     await Bun.sleep(200)
-    await Promise.all([removing, query(`select record_delivery_result(${delivery?.id}, 200, null)`)])
+    await Promise.all([removing, query(`select record_delivery_result(${delivery?.id}, '', 200, null)`)])
     expect(await deliveries()).toEqual([])
   })
 

@@ -1,4 +1,4 @@
-create or replace function record_delivery_result(of_delivery bigint, response_status integer, failure text) returns void
+create or replace function record_delivery_result(of_delivery bigint, to_url text, response_status integer, failure text) returns void
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -10,12 +10,15 @@ declare
     ]::interval[];
     is_delivered constant boolean := failure is null;
     of_webhook bigint := (select d.webhook_id from event_deliveries d where d.id = of_delivery);
+    is_gone boolean;
 begin
     -- The webhook is locked before its deliveries, as in the functions that claim deliveries and remove webhooks.
     update webhooks w
     set busy_until = now(),
-        disabled_at = case when response_status = 410 then now() else w.disabled_at end
-    where w.id = of_webhook;
+        -- The webhook may have another address meanwhile.
+        disabled_at = case when response_status = 410 and w.url = to_url then now() else w.disabled_at end
+    where w.id = of_webhook
+    returning response_status = 410 and w.url = to_url into is_gone;
 
     update event_deliveries d
     set status = response_status,
@@ -26,11 +29,11 @@ begin
         not_before = case when not is_delivered then now() + waits[d.attempts] * (1 + random() / 10) end
     where d.id = of_delivery;
 
-    if response_status = 410 then
+    if is_gone then
         update event_deliveries d set not_before = null where d.webhook_id = of_webhook and d.not_before is not null;
     end if;
 end;
 $$;
 
-comment on function record_delivery_result(bigint, integer, text) is
-    'Ends an attempt of claim_deliveries(). A failed attempt is repeated over ten hours; after a 410 the webhook receives nothing more. Null: response_status (no response), failure (the webhook accepted the event).';
+comment on function record_delivery_result(bigint, text, integer, text) is
+    'Ends an attempt of claim_deliveries(), which was made to that address. A failed attempt is repeated over ten hours; after a 410 the webhook receives nothing more. Null: response_status (no response), failure (the webhook accepted the event).';

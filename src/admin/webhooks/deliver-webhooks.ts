@@ -96,8 +96,8 @@ export function startWebhookDeliveries(options: WebhookDeliveryOptions): Webhook
 
 async function deliver(delivery: Delivery, options: WebhookDeliveryOptions, stopping: AbortSignal): Promise<void> {
   const outcome = await attempt(delivery, options, stopping)
-  if (!stopping.aborted)
-    await callFunction(options.database, 'record_delivery_result', { of_delivery: delivery.id, ...outcome })
+  const attempted = { of_delivery: delivery.id, to_url: delivery.url }
+  if (!stopping.aborted) await callFunction(options.database, 'record_delivery_result', { ...attempted, ...outcome })
 }
 
 interface Outcome {
