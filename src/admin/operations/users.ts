@@ -74,7 +74,10 @@ const invites = defineCollection(invite, {
 export const USER_OPERATIONS = [
   defineList(userCollection, 'List users', {
     query: { emails: repeatableParameter(t.String()) },
-    filter: ({ query }) => ({ _email: query.emails?.map(address => address.toLowerCase()) }),
+    // As fold_email(), by which addresses are stored.
+    filter: ({ query }) => ({
+      _email: query.emails?.map(email => email.replace(/[A-Z]+/g, part => part.toLowerCase())),
+    }),
   }),
   withMail(
     defineCreate(userCollection, 'Add a user, with an invitation', {

@@ -421,19 +421,24 @@ describeOnce('the admin API through the openai package', backend => {
     expect(await organization.projects.users.update(added.id, { project_id: id, role: 'member' })).toMatchObject({
       role: 'member',
     })
-    const invited = await post(`/v1/organization/projects/${id}/users`, { role: 'viewer', email: 'new@example.org' })
+    const invited = await post(`/v1/organization/projects/${id}/users`, {
+      role: 'viewer',
+      email: 'NE\u00c9@example.org',
+    })
     expect(invited.json.invitation).toMatch(/^lgw_invite_/)
     expect((await toArray(organization.projects.users.list(id, { limit: 1 }))).map(user => user.email)).toEqual([
       'ada@example.org',
-      'new@example.org',
+      'ne\u00c9@example.org',
     ])
     expect(await organization.projects.users.delete(added.id, { project_id: id })).toMatchObject({ deleted: true })
     await expect(organization.projects.users.retrieve(added.id, { project_id: id })).rejects.toMatchObject({
       status: 404,
     })
     expect(await toArray(organization.users.list())).toHaveLength(3)
-    const named = await toArray(organization.users.list({ emails: ['Ada@Example.org', 'nobody@example.org'] }))
-    expect(named.map(({ id }) => id)).toEqual([added.id])
+    const namedBy = async (...emails: string[]) =>
+      (await toArray(organization.users.list({ emails }))).map(({ email }) => email)
+    expect(await namedBy('Ada@Example.org', 'nobody@example.org')).toEqual(['ada@example.org'])
+    expect(await namedBy('NE\u00c9@example.org')).toEqual(['ne\u00c9@example.org'])
     await expect(organization.users.update('user_1', { role: 'king' })).rejects.toMatchObject({ status: 400 })
   })
 
