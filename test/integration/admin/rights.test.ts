@@ -342,7 +342,7 @@ describeOnce('rights in the database', backend => {
   })
 })
 
-describeReal('while a project is archived', backend => {
+describeReal('at the same time', backend => {
   let database: Database
   /** A database with one connection: a transaction that begins on it stays open until it ends. */
   let open: Database
@@ -357,17 +357,34 @@ describeReal('while a project is archived', backend => {
   })
   afterEach(() => open.close())
 
+  const isWaitedFor = () =>
+    waitUntil('another connection waits', async () => {
+      const text = 'select from pg_locks l where not l.granted and pg_backend_pid() = any (pg_blocking_pids(l.pid))'
+      return (await open.call(text, [])).length > 0
+    })
+
+  test('keys with budgets are created, one after the other', async () => {
+    const budget = '{"unit": "usd", "amount": 1, "per": "month"}'
+    await open.call('begin', [])
+    await open.call(`select issue_key('acme', 'project', 'one')`, [])
+    const other = database.call(`select create_api_key('acme', 'project', 'other', null, '${budget}')`, [])
+    await isWaitedFor()
+    await open.call(`select set_budget('acme', 'usd', 1, 'month', ${key})`, [])
+    await open.call('commit', [])
+    await other
+    expect(await database.call('select from budgets', [])).toHaveLength(2)
+  })
+
   test.each<[change: string, statement: () => string, isDeactivated?: boolean]>([
     ['created', () => `issue_key('acme', 'project', 'late')`],
     ['rotated', () => `rotate_key(${key}, interval '1 day')`],
     ['restored', () => `restore_key(${key})`, true],
-  ])('no key of it is %s', async (_, statement, isDeactivated = false) => {
+  ])('no key of a project that is archived is %s', async (_, statement, isDeactivated = false) => {
     if (isDeactivated) await callFunction(database, 'deactivate_key_with_id', { key_id: key })
     await open.call('begin', [])
     await callFunction(open, 'archive_project', { project: 'acme' })
     const changed = expect(database.call(`select ${statement()}`, [])).rejects.toThrow('is archived')
-    const waiting = 'select from pg_locks l where not l.granted and pg_backend_pid() = any (pg_blocking_pids(l.pid))'
-    await waitUntil('the change waits', async () => (await open.call(waiting, [])).length > 0)
+    await isWaitedFor()
     await open.call('commit', [])
     await changed
     expect(await database.call('select from api_keys k where k.deactivated_at is null', [])).toEqual([])
