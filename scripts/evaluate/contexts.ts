@@ -16,7 +16,7 @@ export interface LabelledContext {
 
 const OWN_CONTEXTS = join(import.meta.dirname, 'contexts')
 /** The authors of the board. The classifier is never trained on what they wrote. */
-const boardAuthors: ReadonlySet<string> = new Set(['04', '09'])
+const boardAuthors: ReadonlySet<string> = new Set(['04', '09', '11'])
 const labels: ReadonlyMap<unknown, 0 | 1> = new Map([
   ['answering', 0],
   ['wording', 1],

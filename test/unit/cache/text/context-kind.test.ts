@@ -16,11 +16,11 @@ const documents = Array.from({ length: 3 }, () => contexts.documents.join('\n\n'
 describe('the kinds of system prompts', () => {
   test.each([
     { name: 'single instructions', whole: false, leastFound: 205, mostFalse: 18 },
-    { name: 'whole prompts', whole: true, leastFound: 33, mostFalse: 3 },
+    { name: 'whole prompts', whole: true, leastFound: 86, mostFalse: 9 },
   ])('of authors of whom nothing was learned: $name', ({ whole, leastFound, mostFalse }) => {
     const board = labelled.filter(context => isBoardContext(context) && isWhole(context) === whole)
     const found = board.filter(({ text }) => kindOf(under(text)) === 'work')
-    expect(board.length).toBeGreaterThan(whole ? 150 : 580)
+    expect(board.length).toBeGreaterThan(whole ? 390 : 580)
     expect(found.filter(({ label }) => label === 1).length).toBeGreaterThanOrEqual(leastFound)
     expect(found.filter(({ label }) => label === 0).length).toBeLessThanOrEqual(mostFalse)
   })
