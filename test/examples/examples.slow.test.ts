@@ -9,6 +9,7 @@ import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts
 import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
 import { blocksOf, ROOT } from '../harness/docs-blocks.ts'
 import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { psqlPath } from '../integration/run-psql.ts'
 import { type ExampleProxy, findCommands, readExample, startExample } from './start-example.ts'
 
@@ -68,6 +69,21 @@ describe.skipIf(psqlPath === null)(psqlPath === null ? 'skipped: psql is not ins
     expect(second).toMatch(/^x-proxy-provider: openrouter$/im)
     expect(second).toMatch(/^proxy-status: .*next-hop="ollama".*kind=connection_refused/im)
     expect(second).toContain('Franz Kafka.')
+  })
+
+  test('move-from-litellm: imports a team with its budget, and its key is accepted', async () => {
+    const [imports = '', request = ''] = findCommands('move-from-litellm')
+    const { OPENAI_BASE_URL = '' } = upstreams.environment
+    const printed = await example.shell(imports, { OPENAI_BASE_URL })
+    expect(printed.match(/^(?:Dry run|Imported).*:$/gm)).toHaveLength(2)
+    expect(printed).toContain('key: 1 new')
+    upstreams.openai.script({ kind: 'answer', content: 'Franz Kafka.' })
+    let answer = ''
+    await waitUntil('the key is accepted', async () => {
+      answer = await example.shell(request)
+      return answer.includes('Franz Kafka.')
+    })
+    expect(answer).toMatch(/^Search\|50\.0+\|12\.5/m)
   })
 
   test('agent-session: the second turn reads the prompt cache, and the session shows what it saved', async () => {

@@ -1,11 +1,11 @@
-/** Imports a made-up company from LiteLLM's configuration and database, which a separate PostgreSQL server holds. */
-import { readFile } from 'node:fs/promises'
+/** Imports a made-up company from LiteLLM's configuration and database. With real stores, both databases are on a real PostgreSQL. */
 import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listVendors } from '../../src/catalogue/list-vendors.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { EMPTY_CONFIG, type ImportOptions, importLiteLlm } from '../../src/process/commands/import.ts'
 import { ImportReport } from '../../src/process/import/import-report.ts'
 import { planModels } from '../../src/process/import/litellm-models.ts'
@@ -14,6 +14,7 @@ import { describeBackends, type Stores } from '../harness/backends.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
 import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
 import { blocksOf, findBlock, ROOT } from '../harness/docs-blocks.ts'
+import { createCompany } from '../harness/litellm-company.ts'
 import { startProxy } from '../harness/proxy.ts'
 import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 
@@ -27,15 +28,21 @@ const ENVIRONMENT = {
 const SECRETS = [...Object.values(ENVIRONMENT), 'sk-ant-in-the-file', 'sk-hanse-1']
 const CONFIG = readConfig({ ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') })
 
+/** Of which a company has more than one team. */
+const COMPANY_KEYS = 45
+
 let source: EmbeddedDatabase
 let upstreams: Upstreams
 beforeAll(async () => {
   upstreams = await startUpstreams()
   source = await openEmbeddedDatabase({ directory: null, psql: { port: 0, password: 'litellm' } })
-  await source.runScript(
-    `create schema litellm; set search_path = litellm; ${await readFile(`${FIXTURES}schema.sql`, 'utf8')}`,
-  )
+  await fillSource(source)
 }, 60_000)
+
+async function fillSource(database: Pick<EmbeddedDatabase, 'runScript'>): Promise<void> {
+  await database.runScript(await createCompany(0, 'litellm'))
+  await database.runScript(await createCompany(COMPANY_KEYS, 'company'))
+}
 afterAll(async () => {
   await Promise.all([source.close(), upstreams.stop()])
 })
@@ -56,11 +63,24 @@ async function runBlock(block: string, environment: Record<string, string>): Pro
   return out
 }
 
-const sourceUrl = () =>
-  `postgresql://postgres:litellm@127.0.0.1:${source.psqlPort}/postgres?schema=litellm&connection_limit=5&sslmode=disable`
+const embeddedSourceUrl = () => `postgresql://postgres:litellm@127.0.0.1:${source.psqlPort}/postgres`
+const inSchema = (url: string, schema: string) => `${url}?schema=${schema}&connection_limit=5&sslmode=disable`
 
 describeBackends('import litellm', backend => {
   let stores: Stores
+  let sourceUrl: string
+  let runInSource: (sql: string) => Promise<void>
+  beforeAll(async () => {
+    const { databaseUrl } = await backend.open()
+    sourceUrl = databaseUrl ?? embeddedSourceUrl()
+    if (databaseUrl === null) runInSource = sql => source.runScript(sql)
+    else {
+      const real = openServerDatabase({ url: databaseUrl, maxConnections: 1 })
+      await fillSource(real)
+      runInSource = sql => real.runScript(sql)
+      return () => real.close()
+    }
+  })
   beforeEach(async () => {
     stores = await backend.open()
   })
@@ -68,7 +88,7 @@ describeBackends('import litellm', backend => {
   async function importAll(options: Partial<ImportOptions> = {}): Promise<string> {
     return importLiteLlm(stores.database, CONFIG, {
       config: await readLiteLlmConfig(`${FIXTURES}config.yaml`),
-      source: await readLiteLlmDatabase(sourceUrl()),
+      source: await readLiteLlmDatabase(inSchema(sourceUrl, 'litellm')),
       ...{ isDryRun: false, plan: 'enterprise', project: 'personal', keysUntil: undefined, environment: ENVIRONMENT },
       ...options,
     })
@@ -223,13 +243,100 @@ describeBackends('import litellm', backend => {
       `update budget_periods c set spent = spent + 5 from budgets b where b.id = c.budget_id and b.amount = 300`,
       [],
     )
-    await source.runScript(`update litellm."LiteLLM_TeamTable" set spend = 13 where team_id = 'team-3'`)
+    await runInSource(`update litellm."LiteLLM_TeamTable" set spend = 13 where team_id = 'team-3'`)
     try {
       await importAll()
       expect((await budgetsOf(`p.name = 'Legal-Contracts' and k.id is null`))[0]?.spent).toBe(18)
     } finally {
-      await source.runScript(`update litellm."LiteLLM_TeamTable" set spend = 3 where team_id = 'team-3'`)
+      await runInSource(`update litellm."LiteLLM_TeamTable" set spend = 3 where team_id = 'team-3'`)
     }
+  })
+
+  test('imports a company of several teams, and nothing again', async () => {
+    const company = await readLiteLlmDatabase(inSchema(sourceUrl, 'company'))
+    const first = await importAll({ source: company })
+    // With the keys, teams and budgets of the other company; each second key has a budget, each fourth one of a model.
+    for (const counts of ['project: 16 new', `key: ${41 + COMPANY_KEYS} new`, 'budget: 65 new'])
+      expect(first).toContain(`${counts}, 0 changed, 0 unchanged`)
+    const before = await readAll()
+    const second = await importAll({ source: company })
+    for (const counts of ['project: 0 new, 0 changed, 16', `key: 0 new, 0 changed, ${41 + COMPANY_KEYS}`])
+      expect(second).toContain(`${counts} unchanged`)
+    expect(await readAll()).toBe(before)
+    expect(await budgetsOf(`k.name = 'service-20'`)).toMatchObject([
+      // Of the member's 30 dollars, each of four keys gets a part.
+      { model: null, per: 'month', amount: 7.5 },
+      { model: 'openai/gpt-4o-mini', per: 'month', amount: 3 },
+      { model: null, per: 'week', amount: 50, spent: 6 },
+    ])
+  })
+
+  test('a new budget of a project in use counts what was spent here, and a known one is not counted twice', async () => {
+    const company = await readLiteLlmDatabase(inSchema(sourceUrl, 'litellm'))
+    const withBudget = (max_budget: number | null) => ({
+      ...company,
+      TeamTable: company.TeamTable.map(team =>
+        team.team_id === 'team-3' ? { ...team, max_budget, spend: 0, budget_duration: '30d' } : team,
+      ),
+    })
+    await importAll({ source: withBudget(null) })
+    await stores.database.call(
+      `insert into monthly_counters (project_id, key_type, month, requests)
+       select id, 'project', date_trunc('month', now() at time zone 'UTC'), 1 from projects where name = 'Legal-Contracts'`,
+      [],
+    )
+    await stores.database.call(
+      `insert into usage_pending
+       select p.id, date_bin('15 minutes', now(), 'epoch'), k.id, 'chat', 'openai/gpt-4o', 'openai', 'MISS', 2, 1, 1, 0, 1, 0, 4, 0, 1, 1, 0, 0
+       from projects p join api_keys k on k.project_id = p.id where p.name = 'Legal-Contracts' limit 1`,
+      [],
+    )
+    const spent = async () => (await budgetsOf(`p.name = 'Legal-Contracts' and k.id is null`))[0]?.spent
+    await importAll({ source: withBudget(300) })
+    expect(await spent()).toBe(4)
+    await importAll({ source: withBudget(300) })
+    expect(await spent()).toBe(4)
+  })
+
+  test('imports values at the edges of what both gateways accept', async () => {
+    const company = await readLiteLlmDatabase(inSchema(sourceUrl, 'litellm'))
+    const token = (key: string, columns: Record<string, unknown>) => ({
+      ...{ token: Bun.SHA256.hash(key, 'hex'), key_name: 'sk-...edge', team_id: 'edge', ...columns },
+    })
+    const output = await importAll({
+      source: {
+        ...company,
+        TeamTable: [
+          {
+            ...{ team_id: 'edge', team_alias: '検索', models: ['with space'], max_budget: 1e300, spend: 1e300 },
+            members_with_roles: [
+              { role: 'user', user_email: 'Two@b.example' },
+              { role: 'admin', user_email: 'two@b.example ' },
+            ],
+          },
+        ],
+        VerificationToken: [
+          token('edge-1', {
+            key_alias: `${'a'.repeat(99)}😀😀`,
+            rpm_limit: 1e18,
+            max_budget: 0.1,
+            budget_duration: 'x',
+          }),
+          token('edge-2', { key_alias: 'a\u2028b\tc', models: ['a'.repeat(300)], blocked: null, expires: null }),
+          token('edge-3', { key_alias: 'a b c', created_at: '2999-01-01T00:00:00' }),
+        ],
+      },
+    })
+    expect(output).toContain('key: 3 new')
+    const [members, [project]] = await Promise.all([
+      stores.database.call(
+        `select m.role from memberships m join users u on u.id = m.user_id where u.email = 'two@b.example'`,
+        [],
+      ),
+      stores.database.call(`select allowed_models from projects where name = 'edge'`, []),
+    ])
+    expect(members).toEqual([{ role: 'owner' }])
+    expect(project).toEqual({ allowed_models: ['no-models'] })
   })
 
   test('a dry run changes nothing and reports each setting without a counterpart, with its reason and no secret', async () => {
@@ -382,7 +489,11 @@ describeBackends('import litellm', backend => {
 
 test('the commands of the docs import into an embedded database', async () => {
   const environment = {
-    ...{ DATA_DIR: createTemporaryDirectory(), EMBEDDED_PG_PORT: '0', LITELLM_DATABASE_URL: sourceUrl() },
+    ...{
+      DATA_DIR: createTemporaryDirectory(),
+      EMBEDDED_PG_PORT: '0',
+      LITELLM_DATABASE_URL: inSchema(embeddedSourceUrl(), 'litellm'),
+    },
     ...{ ...ENVIRONMENT, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') },
   }
   await runBlock('model-proxy migrate', environment)

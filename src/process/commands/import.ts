@@ -124,6 +124,7 @@ export const EMPTY_CONFIG: LiteLlmConfig = {
   models: [],
   credentials: new Map(),
   sections: { litellm_settings: {}, router_settings: {}, general_settings: {} },
+  environment: {},
   otherSections: [],
 }
 

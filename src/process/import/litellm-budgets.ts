@@ -36,7 +36,7 @@ export interface BudgetScope {
   shares?: number
 }
 
-/** Returns the period and the factor by which the amount changes; null if the duration is not valid. */
+/** Returns the period and the factor by which the amount changes; null if the duration is not known. */
 export function convertDuration(duration: string | null): { per: PlannedBudget['per']; factor: number } | null {
   if (duration === null) return { per: 'total', factor: 1 }
   const [, count, unit = ''] = /^(\d+)(s|m|h|d|w|mo)$/.exec(duration) ?? []
@@ -66,22 +66,19 @@ export class BudgetPlanner {
     if (max === null) return
     const duration = asText(row.budget_duration)
     const converted = convertDuration(duration)
-    if (!converted) {
-      this.#report.omit(`budget of ${scope.of}`, `its duration ${duration} is not known`)
-      return
-    }
-    const { per, factor } = converted
+    const { per, factor } = converted ?? { per: 'total', factor: 1 }
     const shares = scope.shares ?? 1
-    const amount = roundUsd((Math.max(0, max) * factor) / shares)
+    const amount = roundUsd((max * factor) / shares)
     const reset = asText(row.budget_reset_at)
     // LiteLLM resets the amount at the next run of a job.
     const isReset = reset !== null && Date.parse(toUtc(reset)) <= nowMs()
-    const spent = isReset ? 0 : roundUsd(Math.max(0, asNumber(row.spend) ?? 0) / shares)
+    const spent = isReset ? 0 : roundUsd((asNumber(row.spend) ?? 0) / shares)
     const planned = { project: scope.project, key: scope.key ?? null, model: scope.model ?? null, per, amount, spent }
     const name = JSON.stringify([planned.project, planned.key, planned.model, per])
     const known = this.#budgets.get(name)
     if (!known || amount < known.amount) this.#budgets.set(name, planned)
     const notes = [
+      ...(converted ? [] : [`its duration ${duration} is not known: it does not begin again`]),
       ...(factor === 1 ? [] : [`$${max} per ${duration}, at the same rate`]),
       ...(shares === 1 ? [] : [`divided among ${shares} keys`]),
       ...(known ? ['two budgets of one period: the lower applies'] : []),
@@ -110,7 +107,9 @@ export class BudgetPlanner {
   }
 }
 
-const roundUsd = (usd: number) => Math.round(usd * 1e9) / 1e9
+/** The largest amount of a budget. */
+const MAX_USD = 999_999_999
+const roundUsd = (usd: number) => Math.min(MAX_USD, Math.max(0, Math.round(usd * 1e9) / 1e9))
 
 /** Prisma's timestamps have no time zone, and are UTC. */
 export const toUtc = (timestamp: string) => (/(Z|[+-]\d\d(:?\d\d)?)$/.test(timestamp) ? timestamp : `${timestamp}Z`)

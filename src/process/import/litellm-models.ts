@@ -1,5 +1,6 @@
 /** Plans the vendors, aliases and fallbacks for a LiteLLM model_list. */
 import type { ImportReport } from './import-report.ts'
+import { isModelName } from './litellm-names.ts'
 import { asList, asNumber, asObject, asText, type Json, type LiteLlmConfig } from './litellm-source.ts'
 import { type ModelPlanOptions, type PlannedVendor, VendorPlanner } from './litellm-vendors.ts'
 
@@ -19,20 +20,10 @@ export interface ModelPlan {
 }
 
 /** Parameters of a deployment that are used below, or have no effect here. */
-const KNOWN_PARAMS = new Set([
-  ...[
-    'model',
-    'api_key',
-    'api_base',
-    'base_url',
-    'api_version',
-    'order',
-    'timeout',
-    'stream_timeout',
-    'vertex_project',
-  ],
-  ...['vertex_location', 'aws_region_name', 'litellm_credential_name', 'custom_llm_provider', 'weight', 'rpm', 'tpm'],
-])
+const KNOWN_PARAMS = new Set(
+  `model api_key api_base base_url api_version order timeout stream_timeout vertex_project vertex_location aws_region_name
+  litellm_credential_name custom_llm_provider weight rpm tpm`.split(/\s+/),
+)
 const PARAM_REASONS: Readonly<Record<string, string>> = {
   aws_access_key_id:
     'requests are not signed for AWS: create an Amazon Bedrock API key, and store it with set-vendor bedrock --key -',
@@ -43,9 +34,9 @@ const PRICE_REASON = 'prices are in the catalogue: docs/providers.md'
 
 const isPrice = (name: string) => /_cost_per_/.test(name)
 
-export function planModels(config: LiteLlmConfig, options: ModelPlanOptions): ModelPlan {
-  const { report } = options
-  const planner = new VendorPlanner(config, options)
+export function planModels(config: LiteLlmConfig, given: ModelPlanOptions): ModelPlan {
+  const { report } = given
+  const planner = new VendorPlanner(config, { ...given, environment: { ...given.environment, ...config.environment } })
   const deployments = new Map<string, { order: number; target: string }[]>()
   const groups = new Map<string, string[]>()
   const timeouts = { response: new Map<string, number>(), firstToken: new Map<string, number>() }
@@ -62,6 +53,10 @@ export function planModels(config: LiteLlmConfig, options: ModelPlanOptions): Mo
     for (const price of Object.keys({ ...info, ...params }).filter(isPrice)) report.omit(price, PRICE_REASON)
     if (params.rpm !== undefined || params.tpm !== undefined)
       report.omit('litellm_params.rpm and tpm', 'a vendor’s own 429 moves the request to the next model instead')
+    if (!isModelName(name)) {
+      report.omit(`model ${name}`, 'its name contains spaces, commas, = or |')
+      continue
+    }
     const target = planner.resolve(name, params, asText(info.base_model))
     if (target === null) continue
     const all = deployments.get(name) ?? []
@@ -73,7 +68,7 @@ export function planModels(config: LiteLlmConfig, options: ModelPlanOptions): Mo
     [...deployments].map(([name, all]) => [name, all.sort((a, b) => a.order - b.order).map(({ target }) => target)]),
   )
   const targets = addFallbacks(own, config, report)
-  const names = [...new Set([...config.models.map(({ name }) => name), ...targets.keys()])]
+  const names = [...new Set([...config.models.map(({ name }) => name).filter(isModelName), ...targets.keys()])]
   for (const [name, [model, ...fallbacks]] of targets) {
     const balanced =
       (own.get(name)?.length ?? 1) > 1 ? 'the first is called, others if it fails; weights do not apply' : ''
@@ -101,7 +96,7 @@ function addFallbacks(own: ReadonlyMap<string, string[]>, config: LiteLlmConfig,
   const targets = new Map<string, string[]>()
   for (const [name, models] of own) {
     if (name.includes('*')) continue
-    const others = (fallbacks.get(name) ?? []).flatMap(group => own.get(group) ?? [group])
+    const others = (fallbacks.get(name) ?? []).flatMap(group => own.get(group) ?? [group]).filter(isModelName)
     const chain = [...new Set([...models, ...others])]
     if (chain.length > MAX_FALLBACKS + 1)
       report.omit(`fallbacks of ${name} beyond the ${MAX_FALLBACKS}th`, `an alias has ${MAX_FALLBACKS} fallbacks`)
@@ -109,8 +104,12 @@ function addFallbacks(own: ReadonlyMap<string, string[]>, config: LiteLlmConfig,
   }
   for (const [alias, group] of Object.entries(asObject(router.model_group_alias))) {
     const models = targets.get(asText(group) ?? asText(asObject(group).model) ?? '')
-    if (models) targets.set(alias, models)
-    else report.omit(`model_group_alias ${alias}`, 'it names no model of model_list')
+    if (models && isModelName(alias)) targets.set(alias, models)
+    else
+      report.omit(
+        `model_group_alias ${alias}`,
+        models ? 'its name contains spaces, commas, = or |' : 'it names no model of model_list',
+      )
   }
   if (targets.size > MAX_NAMES)
     throw new Error(`a project has ${MAX_NAMES} aliases, and model_list has ${targets.size} names`)

@@ -2,6 +2,7 @@
 import { formatCommand } from '../../config/operator-command.ts'
 import type { ImportReport } from './import-report.ts'
 import type { ModelPlan } from './litellm-models.ts'
+import { isModelName } from './litellm-names.ts'
 import {
   asList,
   asNumber,
@@ -67,6 +68,8 @@ const REASONS: Readonly<Record<string, string>> = {
   use_x_forwarded_for: 'TRUST_PROXY',
 }
 const CACHE_PARAMS = new Set(['type', 'ttl', 'mode', 'similarity_threshold'])
+/** Ten years, the most that a project accepts. */
+const MAX_TTL_SECONDS = 315_360_000
 
 /** Returns the settings of every imported project, and reports those without a counterpart. */
 export function planSettings(config: LiteLlmConfig, models: ModelPlan, report: ImportReport): Json {
@@ -79,7 +82,9 @@ export function planSettings(config: LiteLlmConfig, models: ModelPlan, report: I
   }
   for (const section of config.otherSections) report.omit(section, 'not supported here')
   const defaults = asList(router.default_fallbacks ?? general.default_fallbacks).map(String)
-  const fallbacks = [...new Set(defaults.flatMap(name => models.targets.get(name) ?? [name]))].slice(0, 5)
+  const fallbacks = [...new Set(defaults.flatMap(name => models.targets.get(name) ?? [name]))]
+    .filter(isModelName)
+    .slice(0, 5)
   const seconds = asNumber(router.timeout) ?? asNumber(general.request_timeout)
   const streamSeconds = asNumber(router.stream_timeout)
   const settings = {
@@ -114,12 +119,13 @@ function planCache({ cache, cache_params }: Json, report: ImportReport): Json {
   return {
     cache_mode: isOn ? 'all' : 'off',
     semantic_mode: isOn && isSemantic ? 'on' : 'off',
-    ...(ttl !== null && { cache_ttl_seconds: Math.round(ttl) }),
-    ...(isSemantic && threshold !== null && { semantic_threshold: threshold }),
+    ...(ttl !== null && { cache_ttl_seconds: Math.min(MAX_TTL_SECONDS, Math.max(0, Math.round(ttl))) }),
+    ...(isSemantic && threshold !== null && { semantic_threshold: Math.min(1, Math.max(0, threshold)) }),
   }
 }
 
 const KEY_COLUMNS: Readonly<Record<string, string>> = {
+  soft_budget: 'add a spend alert with its recipients',
   aliases: 'aliases belong to projects',
   config: 'a key has no configuration of its own',
   router_settings: 'settings belong to projects',
@@ -215,14 +221,8 @@ export function reportAccountSettings(database: LiteLlmDatabase, report: ImportR
       report.omit(`administrator ${user_email ?? user_id}`, `${formatCommand('create-admin')} EMAIL --promote`)
   }
   for (const team of database.TeamTable) {
-    for (const column of ['soft_budget', 'max_parallel_requests', 'router_settings', 'policies', 'organization_id'])
-      if (column !== 'organization_id' && isSet(team[column]))
-        report.omit(
-          `team ${column}`,
-          column === 'soft_budget'
-            ? 'add a spend alert with its recipients'
-            : (KEY_COLUMNS[column] ?? 'not supported here'),
-        )
+    for (const column of ['soft_budget', 'max_parallel_requests', 'router_settings', 'policies'])
+      if (isSet(team[column])) report.omit(`team ${column}`, KEY_COLUMNS[column] ?? 'not supported here')
     for (const name of Object.keys(asObject(team.metadata)))
       report.omit(`team metadata.${name}`, 'projects have no metadata')
   }

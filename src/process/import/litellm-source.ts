@@ -1,5 +1,6 @@
 /** Reads LiteLLM's config.yaml and its database. Nothing is written there. */
 import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import postgres from 'postgres'
 
 export type Json = Record<string, unknown>
@@ -10,6 +11,8 @@ export interface LiteLlmConfig {
   credentials: ReadonlyMap<string, Json>
   /** litellm_settings, router_settings and general_settings. */
   sections: Readonly<Record<'litellm_settings' | 'router_settings' | 'general_settings', Json>>
+  /** The section environment_variables, whose values LiteLLM adds to its environment. */
+  environment: Readonly<Record<string, string>>
   /** Names of further top-level sections that are not empty. */
   otherSections: readonly string[]
 }
@@ -36,8 +39,23 @@ export type LiteLlmDatabase = Readonly<Record<keyof typeof TABLES, readonly Json
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-export const asObject = (value: unknown): Json => (isObject(value) ? value : {})
-export const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+/** Some of LiteLLM's columns contain JSON as text. */
+const decode = (value: unknown): unknown => {
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}
+export function asObject(value: unknown): Json {
+  const decoded = decode(value)
+  return isObject(decoded) ? decoded : {}
+}
+export function asList(value: unknown): unknown[] {
+  const decoded = decode(value)
+  return Array.isArray(decoded) ? decoded : []
+}
 export const asText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 /** Numbers in YAML and JSON columns may be quoted. */
 export function asNumber(value: unknown): number | null {
@@ -47,10 +65,7 @@ export function asNumber(value: unknown): number | null {
 
 /** Throws an error of one line, which quotes no value, if the file cannot be read or is not a LiteLLM configuration. */
 export async function readLiteLlmConfig(path: string): Promise<LiteLlmConfig> {
-  const text = await readFile(path, 'utf8').catch(error => {
-    throw new Error(`${path} cannot be read: ${error.code ?? 'unknown error'}`)
-  })
-  const parsed = parseYaml(path, text)
+  const parsed = await readYaml(path)
   const models = asList(parsed.model_list).map((entry, at) => {
     const { model_name, litellm_params, model_info } = asObject(entry)
     const name = asText(model_name)
@@ -63,6 +78,7 @@ export async function readLiteLlmConfig(path: string): Promise<LiteLlmConfig> {
     return [asText(credential_name) ?? '', asObject(credential_values)] as const
   })
   const { model_list, credential_list, litellm_settings, router_settings, general_settings, ...others } = parsed
+  const { environment_variables, ...otherSections } = others
   return {
     models,
     credentials: new Map(credentials),
@@ -71,8 +87,28 @@ export async function readLiteLlmConfig(path: string): Promise<LiteLlmConfig> {
       router_settings: asObject(router_settings),
       general_settings: asObject(general_settings),
     },
-    otherSections: Object.keys(others).filter(name => others[name] !== null),
+    environment: Object.fromEntries(
+      Object.entries(asObject(environment_variables)).map(([name, value]) => [name, String(value)]),
+    ),
+    otherSections: Object.keys(otherSections).filter(name => otherSections[name] !== null),
   }
+}
+
+/** Reads a file and those that it includes, relative to it. As at LiteLLM, their lists are appended, and other sections replace the file's. */
+async function readYaml(path: string, including: readonly string[] = []): Promise<Json> {
+  if (including.includes(path)) throw new Error(`${path} includes itself`)
+  const text = await readFile(path, 'utf8').catch(error => {
+    throw new Error(`${path} cannot be read: ${error.code ?? 'unknown error'}`)
+  })
+  const { include, ...merged } = parseYaml(path, text)
+  for (const name of typeof include === 'string' ? [include] : asList(include)) {
+    const included = await readYaml(join(dirname(path), String(name)), [...including, path])
+    for (const [section, value] of Object.entries(included)) {
+      const known = merged[section]
+      merged[section] = Array.isArray(known) && Array.isArray(value) ? [...known, ...value] : value
+    }
+  }
+  return merged
 }
 
 function parseYaml(path: string, text: string): Json {
@@ -83,7 +119,6 @@ function parseYaml(path: string, text: string): Json {
     throw new Error(`${path} is not valid YAML: ${error instanceof Error ? error.message.split('\n')[0] : 'unknown'}`)
   }
   if (!isObject(parsed)) throw new Error(`${path} must contain a mapping with model_list`)
-  if ('include' in parsed) throw new Error(`${path} includes other files: join them into one, and remove "include"`)
   return parsed
 }
 
@@ -132,8 +167,19 @@ function parseDatabaseUrl(text: string): { address: string; schema: string } {
   return { address: url.href, schema }
 }
 
+type Environment = Readonly<Record<string, string | undefined>>
+
 /** Replaces `os.environ/NAME` by the variable's value; null if it is not set here. */
-export function resolveEnvironment(value: string | null, environment: Readonly<Record<string, string | undefined>>) {
+export function resolveEnvironment(value: string | null, environment: Environment): string | null {
   const name = value?.match(/^os\.environ\/(.+)$/)?.[1]
   return name === undefined ? value : (environment[name] ?? null)
+}
+
+/** Replaces every text of an object; one whose variable is not set here is omitted. */
+export function resolveAll(values: Json, environment: Environment): Json {
+  const entries = Object.entries(values).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? resolveEnvironment(value, environment) : value,
+  ])
+  return Object.fromEntries(entries.filter(([, value]) => value !== null))
 }

@@ -3,7 +3,8 @@ import { AGGREGATOR } from '../../catalogue/model-index.ts'
 import { formatCommand } from '../../config/operator-command.ts'
 import type { Vendor } from '../../config/vendors.ts'
 import type { ImportReport } from './import-report.ts'
-import { asText, type Json, type LiteLlmConfig, resolveEnvironment } from './litellm-source.ts'
+import { isModelName } from './litellm-names.ts'
+import { asText, type Json, type LiteLlmConfig, resolveAll, resolveEnvironment } from './litellm-source.ts'
 
 /** Vendors by LiteLLM's prefixes of models that are no names of theirs, nor of their price tables (`price_sources`). */
 const VENDORS: Readonly<Record<string, string>> = {
@@ -76,20 +77,25 @@ export class VendorPlanner {
   resolve(name: string, given: Json, baseModel: string | null = null): string | null {
     const { vendors, environment, report } = this.#options
     const credential = this.#config.credentials.get(asText(given.litellm_credential_name) ?? '')
-    const params = { ...credential, ...given }
+    const written = asText({ ...credential, ...given }.api_key)
+    const params = resolveAll({ ...credential, ...given }, environment)
     const [prefix, model] = splitModel(asText(params.model) ?? '', asText(params.custom_llm_provider), vendors)
     const base = findVendor(prefix, vendors)
     if (!base || (prefix === 'vertex_ai' && /claude|mistral|llama/.test(model))) {
       report.omit(`model ${name}`, `no vendor for ${prefix}/: add one with set-vendor, and an alias`)
       return null
     }
-    const address = resolveEnvironment(asText(params.api_base) ?? asText(params.base_url), environment)
-    const columns = describeAddress(base, address, params)
-    if (columns === null) {
-      report.omit(`model ${name}`, `the address of ${prefix} is not known: give api_base`)
+    const columns = describeAddress(base, asText(params.api_base) ?? asText(params.base_url), params)
+    if (columns === null || !isModelName(model)) {
+      const reason = columns
+        ? 'its name contains spaces, commas, = or |'
+        : `the address of ${prefix} is not known: give api_base`
+      report.omit(`model ${name}`, reason)
       return null
     }
-    const vendor = this.#find(base, columns, asText(params.api_key))
+    // As LiteLLM does, a deployment without a key uses the vendor's variable, if it is set.
+    const variable = `${prefix.toUpperCase()}_API_KEY`
+    const vendor = this.#find(base, columns, written ?? (environment[variable] ? `os.environ/${variable}` : null))
     if (model.includes('*')) return null
     const own = prefix === 'vertex_ai' ? `google/${model}` : model
     // A deployment has a name of its own, and the price of what is deployed.
@@ -171,6 +177,7 @@ function describeAddress(base: Vendor, address: string | null, params: Json): Js
   const region = asText(params.aws_region_name)
   const at = (url: string) => ({ base_url: url, ...(PRIVATE.test(url) && { allows_private_address: true }) })
   const given = address?.replace(/\/$/, '') ?? null
+  if (given !== null && !/^https?:$/.test(URL.parse(given)?.protocol ?? '')) return null
   if (base.name === 'azure-deployments' && given !== null)
     return {
       ...at(`${given.replace(/\/openai(\/.*)?$/, '')}/openai`),
