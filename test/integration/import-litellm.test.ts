@@ -505,4 +505,4 @@ test('the commands of the docs import into an embedded database', async () => {
     'Imported:',
     'Imported:',
   ])
-}, 120_000)
+}, 300_000)

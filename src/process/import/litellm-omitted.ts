@@ -48,10 +48,7 @@ const REASONS: Readonly<Record<string, string>> = {
   max_request_size_mb: 'MAX_BODY_BYTES',
   model_group_alias: '',
   num_retries: 'UPSTREAM_MAX_RETRIES, for the installation',
-  redis_host: 'REDIS_URL',
-  redis_password: 'REDIS_URL',
-  redis_port: 'REDIS_URL',
-  redis_url: 'REDIS_URL',
+  ...{ redis_host: 'REDIS_URL', redis_password: 'REDIS_URL', redis_port: 'REDIS_URL', redis_url: 'REDIS_URL' },
   request_timeout: '',
   retry_policy: 'retries depend on the kind of failure: docs/providers.md',
   routing_strategy: 'an alias calls its first model, and the next one if that fails',
@@ -216,10 +213,9 @@ export function reportAccountSettings(database: LiteLlmDatabase, report: ImportR
       'models in LiteLLM’s database',
       'they are encrypted with LITELLM_SALT_KEY: add them to model_list of config.yaml',
     )
-  for (const { user_role, user_email, user_id } of database.UserTable) {
+  for (const { user_role, user_email, user_id } of database.UserTable)
     if (user_role === 'proxy_admin')
       report.omit(`administrator ${user_email ?? user_id}`, `${formatCommand('create-admin')} EMAIL --promote`)
-  }
   for (const team of database.TeamTable) {
     for (const column of ['soft_budget', 'max_parallel_requests', 'router_settings', 'policies'])
       if (isSet(team[column])) report.omit(`team ${column}`, KEY_COLUMNS[column] ?? 'not supported here')

@@ -41,6 +41,8 @@ const COPIED = [
   ...['format', 'endpoints', 'path_template', 'key_location', 'query_parameters', 'sent_headers', 'models_path'],
   ...['accepts_stream_options', 'output_limits', 'turn_rules', 'passes', 'headers', 'price_sources'],
 ] as const
+/** Keys that a header can contain. */
+const KEY = /^[\x21-\x7e]{1,16384}$/
 const PRIVATE =
   /^http:|^https:\/\/(localhost|[^/:]+\.(local|internal|localhost)|(0|10|127|169\.254|192\.168|172\.(1[6-9]|2\d|3[01]))\.[\d.]+|\[)/i
 
@@ -137,19 +139,19 @@ export class VendorPlanner {
     for (let n = 2; isTaken(name) || (isReleased(name) && !(isOwn && name === base.name)); n++)
       name = `${wanted.slice(0, 28)}-${n}`
     const copied = Object.fromEntries([...COPIED, 'base_url' as const].map(column => [column, base[column]]))
-    const key = resolveEnvironment(written, environment)
+    const given = resolveEnvironment(written, environment)
+    const key = given !== null && KEY.test(given) ? given : null
     const planned: PlannedVendor = {
       name,
       columns: name === base.name ? columns : { ...copied, ...columns },
       key,
       models: [],
     }
-    if (written === null && base.key_location !== 'none')
-      report.omit(`key of vendor ${name}`, `config.yaml has none: ${formatCommand('set-vendor')} ${name} --key -`)
-    else if (key === null && written !== null)
+    const [, variable] = /^os\.environ\/(.+)$/.exec(written ?? '') ?? []
+    if (key === null && (written !== null || base.key_location !== 'none'))
       report.omit(
         `key of vendor ${name}`,
-        `${written.replace('os.environ/', '')} is not set here: set it, or run ${formatCommand('set-vendor')} ${name} --key -`,
+        `${variable ? `${variable} is not set here, or is no key: set it, or run` : 'config.yaml has none:'} ${formatCommand('set-vendor')} ${name} --key -`,
       )
     this.#byIdentity.set(identity, planned)
     this.vendors.push(planned)

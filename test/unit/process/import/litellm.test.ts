@@ -201,15 +201,19 @@ test('resolves variables of the environment and of config.yaml, and the vendorâ€
         deployment('a', { model: 'os.environ/MODEL', api_key: 'os.environ/KEY' }),
         deployment('b', { model: 'hosted_vllm/qwen', api_base: 'os.environ/IN_FILE' }),
         deployment('c', { model: 'groq/llama' }),
+        deployment('d', { model: 'openai/gpt-4o', api_key: 'os.environ/WRONG' }),
+        deployment('e', { model: 'openai/gpt-4o', api_key: 'os.environ/EMPTY' }),
       ],
     },
     {},
-    { MODEL: 'openai/gpt-4o', KEY: 'secret-1', GROQ_API_KEY: 'secret-2' },
+    { MODEL: 'openai/gpt-4o', KEY: 'secret-1', GROQ_API_KEY: 'secret-2', WRONG: 'sk-â€¦', EMPTY: '' },
   )
   expect(models.vendors.map(({ name, key, columns }) => [name, key, columns.base_url])).toEqual([
     ['openai', 'secret-1', undefined],
     ['vllm', null, 'https://llm.example.org/v1'],
     ['groq', 'secret-2', undefined],
+    ['openai-2', null, 'https://openai.example/v1'],
+    ['openai-3', null, 'https://openai.example/v1'],
   ])
 })
 
