@@ -5,9 +5,7 @@ import { fileURLToPath } from 'node:url'
 const SCHEMA = fileURLToPath(new URL('../fixtures/litellm/schema.sql', import.meta.url))
 
 /** The number of keys in each team. */
-export const KEYS_PER_TEAM = 20
-/** The secret of a key. */
-export const companyKey = (n: number) => `sk-company-${n}`
+const KEYS_PER_TEAM = 20
 
 /**
  * Creates LiteLLM's tables in `schema`, with `keys` keys more than those of the fixture. Each team and each second key has a budget, each
