@@ -50,7 +50,7 @@ as $$
             and r.asked_id is not null
             and r.status < 400
         order by r.recorded_at desc
-        limit 100000
+        limit 50000
     ),
     repeated as (
         select a.asked_id, a.is_test
@@ -155,7 +155,7 @@ as $$
         select * from grouped g order by g.total_usd desc, g.recorded_at desc, g.asked_id limit 20
     )
     select
-        (select case when count(*) = 100000 then to_unix_seconds(min(a.recorded_at)) end from answered a),
+        (select case when count(*) = 50000 then to_unix_seconds(min(a.recorded_at)) end from answered a),
         (select count(*) from paid),
         (select coalesce(sum(p.cost_usd), 0) from paid p),
         array(
@@ -189,4 +189,4 @@ as $$
 $$;
 
 comment on function paid_again(bigint, timestamptz, timestamptz, text, bigint, text, jsonb) is
-    'The requests of a project within a time that were paid for although the question had been answered before: their number, their cost, and the twenty most expensive questions by reason. Identical requests are compared with those of the 30 days before, and similar questions with the near misses of the last week whose cached response still exists. At most the newest 100,000 requests are read. Null: of_model, of_key, of_key_type, of_tags (any); since (all were read; otherwise, from when on they were).';
+    'The requests of a project within a time that were paid for although the question had been answered before: their number, their cost, and the twenty most expensive questions by reason. Identical requests are compared with those of the 30 days before, and similar questions with the near misses of the last week whose cached response still exists. At most the newest 50,000 requests are read. Null: of_model, of_key, of_key_type, of_tags (any); since (all were read; otherwise, from when on they were).';

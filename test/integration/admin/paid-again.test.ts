@@ -221,15 +221,15 @@ describeBackends('questions that were paid for again', backend => {
     })
   })
 
-  test('are found among the newest 100,000 records, and since says so', async () => {
+  test('are found among the newest 50,000 records, and since says so', async () => {
     const project = await createProject()
     await proxy.query(`insert into usage_records (recorded_at, project_id, request_id, status, endpoint, model, cache_result, asked_id,
         streamed, prompt_tokens, cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms, key_id)
-      select to_timestamp(${now} - n * 0.01), ${project.id}, 'n' || n, 200, 'chat', 'm', 'MISS', case when n in (1, 99990) then 'near'
-          when n in (2, 100010) then 'far' else n::text end, false, 0, 0, 0, 0, 1, 0, 1, 1, ${project.keys[0]}
-      from generate_series(1, 100010) n`)
+      select to_timestamp(${now} - n * 0.01), ${project.id}, 'n' || n, 200, 'chat', 'm', 'MISS', case when n in (1, 49990) then 'near'
+          when n in (2, 50010) then 'far' else n::text end, false, 0, 0, 0, 0, 1, 0, 1, 1, ${project.keys[0]}
+      from generate_series(1, 50010) n`)
     const found = await read(project.id)
-    expect(found).toMatchObject({ since: now - 1_000, requests: 1, questions: [{ last_request_id: 'n1' }] })
+    expect(found).toMatchObject({ since: now - 500, requests: 1, questions: [{ last_request_id: 'n1' }] })
   })
 
   describe('through the proxy', () => {
