@@ -66,7 +66,7 @@ create index usage_records_failed_dear_idx on usage_records (project_id, cost_us
 create index usage_records_error_idx on usage_records (project_id, error_code, recorded_at) where error_code is not null;
 -- A client may choose the id, so the id implies no time. This index takes a hundredth of the space of a B-tree, and of the time to maintain
 -- it.
-create index usage_records_request_id_idx on usage_records using brin (request_id text_bloom_ops(false_positive_rate = 0.001)) with (pages_per_range = 64, autosummarize = on);
+create index usage_records_ids_idx on usage_records using brin (request_id text_bloom_ops(false_positive_rate = 0.001), asked_id text_bloom_ops(false_positive_rate = 0.001)) with (pages_per_range = 64, autosummarize = on);
 
 comment on table usage_records is 'One row for each admitted request, in partitions of a month, or of a day at high volume; written in batches in the background.';
 comment on column usage_records.recorded_at is 'When the response ended.';
@@ -164,8 +164,8 @@ create table usage_sums (
 create index usage_sums_at_idx on usage_sums using brin (at);
 
 comment on table usage_sums is 'usage_records summed up by the quarter of an hour, the hour, and the UTC day and month; usage of the last seconds is in usage_pending. There is one partition per grain, so that the few rows of long grains are read separately.';
-comment on column usage_sums.project_id is 'As in usage_records; 0: all projects together, by type of key; -1: all projects together, by key, without model and provider.';
-comment on column usage_sums.key_id is 'The key. In sums of all projects together that are not by key, its type, as in key_type_id().';
+comment on column usage_sums.project_id is 'As in usage_records; 0: all projects together, by type of key; below 0: the project of this number without its sign, by type of key, without endpoint, model and provider.';
+comment on column usage_sums.key_id is 'The key. In sums by type of key, its type, as in key_type_id().';
 comment on column usage_sums.grain is 'Length of time that the row covers: quarter (of an hour), hour, day or month.';
 comment on column usage_sums.at is 'Start of the time in which the responses ended.';
 comment on column usage_sums.provider is 'As in usage_records; empty where none was reached.';
@@ -207,42 +207,14 @@ comment on column usage_sums_by_tag.hits is 'The number of cache hits among them
 comment on column usage_sums_by_tag.misses is 'The number of cache misses among them. The rest did not reach the cache.';
 comment on column usage_sums_by_tag.failed is 'The number of them with a status from 400 on.';
 
--- Separate from the sets of tags: the most used tags of a month are found in one row for each value and day, not in one for each set, key
--- and model.
-create table usage_sums_by_tag_value (
-    project_id bigint not null,
-    grain text not null
-        check (grain in ('hour', 'day', 'month')),
-    at timestamptz not null,
-    name text not null,
-    value text not null,
-    key_type text not null
-        check (key_type in ('project', 'test')),
-    requests bigint not null,
-    hits bigint not null,
-    misses bigint not null,
-    failed bigint not null,
-    tokens bigint not null,
-    cost_usd numeric(18, 9) not null,
-    saved_usd numeric(18, 9) not null,
-    primary key (project_id, grain, at, name, value, key_type)
-) with (fillfactor = 70);
-
-create index usage_sums_by_tag_value_at_idx on usage_sums_by_tag_value using brin (at);
-
-comment on table usage_sums_by_tag_value is 'usage_sums_by_tag, summed up by each tag of a set.';
-comment on column usage_sums_by_tag_value.project_id is 'As in usage_records; 0: all projects together.';
-comment on column usage_sums_by_tag_value.name is 'Name of the tag.';
-comment on column usage_sums_by_tag_value.value is 'Value of the tag.';
-comment on column usage_sums_by_tag_value.key_type is 'The type of the keys.';
-comment on column usage_sums_by_tag_value.tokens is 'Prompt and completion tokens.';
-
+-- Tags are here too, separate from their sets: the most used tags of a month are found in one row for each tag and day, not in one for each
+-- set, key and model.
 create table usage_sums_by_name (
     project_id bigint not null,
     grain text not null
-        check (grain in ('day', 'month')),
+        check (grain in ('hour', 'day', 'third', 'month')),
     kind text not null
-        check (kind in ('end_user', 'provider_key')),
+        check (kind in ('end_user', 'provider_key', 'tag')),
     at timestamptz not null,
     name text not null,
     key_type text not null
@@ -260,11 +232,12 @@ create table usage_sums_by_name (
 create index usage_sums_by_name_at_idx on usage_sums_by_name using brin (at);
 create index usage_sums_by_name_name_idx on usage_sums_by_name (project_id, name);
 
-comment on table usage_sums_by_name is 'usage_records that name an end user or a provider, summed up by the end user and by the provider key, and by the UTC day and month.';
-comment on column usage_sums_by_name.grain is 'Length of time that the row covers: day or month.';
-comment on column usage_sums_by_name.kind is 'Whose name it is: end_user or provider_key.';
+comment on table usage_sums_by_name is 'usage_records summed up by the end user, the provider key and each tag, and by the UTC day, third of a month and month; by tag also by the hour. Tags are those that usage_sums_by_tag has.';
+comment on column usage_sums_by_name.project_id is 'As in usage_records; 0: the tags of all projects together.';
+comment on column usage_sums_by_name.grain is 'Length of time that the row covers: hour (tags only), day, third (of a month, from the 1st, 11th or 21st on) or month.';
+comment on column usage_sums_by_name.kind is 'Whose name it is: end_user, provider_key or tag.';
 comment on column usage_sums_by_name.at is 'Start of the time in which the responses ended.';
-comment on column usage_sums_by_name.name is 'The end user as in usage_records, or the provider key as name_provider_key() names it.';
+comment on column usage_sums_by_name.name is 'The end user as in usage_records, the provider key as name_provider_key() names it, or the tag as name=value.';
 comment on column usage_sums_by_name.key_type is 'The type of the keys.';
 comment on column usage_sums_by_name.tokens is 'Prompt and completion tokens.';
 

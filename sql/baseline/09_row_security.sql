@@ -52,9 +52,10 @@ create policy members_see on budget_periods for select using (budget_id in (sele
 create policy members_see on spend_alerts for select using (budget_id in (select b.id from budgets b));
 
 -- Sums and budgets of all projects together, and rows without a project, are visible to administrators.
-create policy administrators_see on usage_sums for select using (project_id <= 0 and (select is_administrator()));
+create policy members_see_totals on usage_sums for select using (project_id < 0 and -project_id in (select visible_projects()));
+create policy administrators_see on usage_sums for select using (project_id = 0 and (select is_administrator()));
 create policy administrators_see on usage_sums_by_tag for select using (project_id = 0 and (select is_administrator()));
-create policy administrators_see on usage_sums_by_tag_value for select using (project_id = 0 and (select is_administrator()));
+create policy administrators_see on usage_sums_by_name for select using (project_id = 0 and (select is_administrator()));
 create policy administrators_see on latency_counts for select using (project_id = 0 and (select is_administrator()));
 create policy administrators_see on rejections_hourly for select using ((select is_administrator()));
 create policy administrators_see on budgets for select using (project_id is null and is_administrator());

@@ -22,7 +22,6 @@ begin
             ('request_contents', 'usage_records'),
             ('usage_sums', 'usage_records'),
             ('usage_sums_by_tag', 'usage_sums'),
-            ('usage_sums_by_tag_value', 'usage_sums_by_tag'),
             ('usage_sums_by_name', 'usage_sums_by_tag'),
             ('usage_tag_filters', 'usage_sums'),
             ('latency_counts', 'usage_sums'),

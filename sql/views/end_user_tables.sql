@@ -34,7 +34,7 @@ from jsonb_array_elements($$[
         "batch_column": "id", "id": "t.id", "at": "null::timestamptz", "key_id": "null::bigint", "record": "to_jsonb(t.*)", "cleared": ["tags"]},
     {"kind": "tag", "title": "Records and totals with the tag user_id", "table_name": "usage_sums_by_tag", "user_column": "tags",
         "batch_column": "at", "id": "t.at::text", "at": "t.at", "record": "to_jsonb(t.*)", "cleared": ["tags"], "deletion": "remove_user_from_sums($1, $2)"},
-    {"kind": "tag", "title": "Records and totals with the tag user_id", "table_name": "usage_sums_by_tag_value", "user_column": "value",
+    {"kind": "tag", "title": "Records and totals with the tag user_id", "table_name": "usage_sums_by_name", "user_column": "tag",
         "batch_column": "at", "id": "t.at::text", "at": "t.at", "key_id": "null::bigint", "record": "to_jsonb(t.*)", "deletion": "remove_user_from_sums($1, $2)"},
     {"kind": "tag", "title": "Records and totals with the tag user_id", "table_name": "usage_pending", "user_column": "tags",
         "batch_column": "at", "id": "t.at::text", "at": "t.at", "record": "to_jsonb(t.*)", "cleared": ["tags"]},
@@ -62,7 +62,10 @@ join (
         -- metadata.user_id is the tag user_id, even if another field names the end user.
         ('tags', '', $$t.tags ->> 'user_id'$$, $$t.tags ? 'user_id'$$, $$t.tags ? 'user_id' and t.tags ->> 'user_id' = $2$$),
         ('name', '', 't.name', $$t.kind = 'end_user'$$, $$t.kind = 'end_user' and t.name = $2$$),
-        ('value', '', 't.value', $$t.name = 'user_id'$$, $$t.name = 'user_id' and t.value = $2$$)
+        (
+            'tag', '', $$substr(t.name, length('user_id=') + 1)$$, $$t.kind = 'tag' and starts_with(t.name, 'user_id=')$$,
+            $$t.kind = 'tag' and t.name = 'user_id=' || $2$$
+        )
 ) as u (user_column, also_from, end_user, is_named, matches) using (user_column);
 
 comment on view end_user_tables is 'The tables that hold data of end users, with the expressions that find, export and forget it. Expressions are SQL, with the table as t.';
@@ -70,7 +73,7 @@ comment on column end_user_tables.position is 'The order in which the tables of 
 comment on column end_user_tables.kind is 'The kind of data, in the API and in end_user_items.';
 comment on column end_user_tables.title is 'The name of the kind for people.';
 comment on column end_user_tables.table_name is 'The table.';
-comment on column end_user_tables.user_column is 'The column that names the end user: end_user, end_users (an array), name (of a sum by end user), tags (the tag user_id), or value (of the tag user_id).';
+comment on column end_user_tables.user_column is 'The column that names the end user: end_user, end_users (an array), name (of a sum by end user), tags (the tag user_id), or tag (of a sum by the tag user_id).';
 comment on column end_user_tables.condition is 'The rows that belong to the kind; null: all that name an end user.';
 comment on column end_user_tables.batch_column is 'A column whose values few rows of an end user share: rows are forgotten in batches of its values.';
 comment on column end_user_tables.id is 'The id in an export.';

@@ -92,7 +92,7 @@ export const END_USER_TABLES = [
   {"kind":"tag","title":"Records and totals with the tag user_id","table_name":"usage_records","user_column":"tags","cleared":["tags","session"],"exported":"row"},
   {"kind":"tag","title":"Records and totals with the tag user_id","table_name":"stored_objects","user_column":"tags","cleared":["tags"],"exported":"row"},
   {"kind":"tag","title":"Records and totals with the tag user_id","table_name":"usage_sums_by_tag","user_column":"tags","cleared":["tags"],"exported":"row"},
-  {"kind":"tag","title":"Records and totals with the tag user_id","table_name":"usage_sums_by_tag_value","user_column":"value","cleared":null,"exported":"row"},
+  {"kind":"tag","title":"Records and totals with the tag user_id","table_name":"usage_sums_by_name","user_column":"tag","cleared":null,"exported":"row"},
   {"kind":"tag","title":"Records and totals with the tag user_id","table_name":"usage_pending","user_column":"tags","cleared":["tags"],"exported":"row"},
   {"kind":"tag","title":"Records and totals with the tag user_id","table_name":"budget_reservations","user_column":"tags","cleared":["tags"],"exported":"row"},
   {"kind":"turn","title":"Reasoning and signatures of tool calls","table_name":"stored_turns","user_column":"end_user","cleared":null,"exported":"text"},

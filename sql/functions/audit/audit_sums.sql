@@ -93,16 +93,16 @@ begin
             and s.at < last_month
             and (of_project is null or s.project_id = of_project)
         union all
-        -- The sums of all projects together, by type of key and by key, equal the sums over the projects.
+        -- The sums of all projects together, and of each project, by type of key, equal the sums over the keys.
         select
-            'total_differs', s.grain, 0, s.day, k.key_id, '', case when s.project_id > 0 then 1 else -1 end, sum(s.requests), sum(s.usd),
+            'total_differs', s.grain, o.project_id, s.day, k.key_id, '', case when s.project_id > 0 then 1 else -1 end, sum(s.requests), sum(s.usd),
             sum(s.tokens), sum(s.requests_by_quarter), sum(s.usd_by_quarter), 0
         from summed s
         left join api_keys a on a.id = s.key_id
-        cross join lateral (select key_type_id(a.type) as key_id union select s.key_id) k
+        cross join lateral (select case when s.project_id > 0 then key_type_id(a.type) else s.key_id end as key_id) k
+        cross join lateral unnest(case when s.project_id > 0 then array[0, s.project_id] else array[-s.project_id] end) as o (project_id)
         where of_project is null
-            and (s.project_id > 0 or k.key_id = s.key_id)
-        group by s.grain, s.day, s.project_id, k.key_id
+        group by s.grain, s.day, s.project_id, o.project_id, k.key_id
         union all
         select
             'total_differs', t.grain, 0, date_trunc('month', t.at, 'UTC'), 0, 'tags', case when t.project_id > 0 then 1 else -1 end,
@@ -158,14 +158,18 @@ begin
             and (of_project is null or n.project_id = of_project)
         union all
         select
-            'grains_differ', 'month', n.project_id, date_trunc('month', n.at, 'UTC'), 0, n.kind, case n.grain when 'day' then 1 else -1 end,
-            n.requests, n.cost_usd, n.tokens, 0, 0, 0
+            'grains_differ', g.grain, n.project_id, date_trunc('month', n.at, 'UTC'), 0, n.kind, g.side, n.requests, n.cost_usd, n.tokens, 0, 0, 0
         from usage_sums_by_name n
-        where n.at >= first_month
+        join (
+            values ('hour', 'day', 1), ('day', 'day', -1), ('day', 'third', 1), ('third', 'third', -1), ('third', 'month', 1), ('month', 'month', -1)
+        ) as g (of_grain, grain, side) on g.of_grain = n.grain
+        -- Only tags have sums by the hour.
+        where (n.kind = 'tag' or g.grain <> 'day')
+            and n.at >= first_month
             and n.at < last_month
             and (of_project is null or n.project_id = of_project)
         union all
-        -- The sums by tag value equal the sums over the sets that contain the value.
+        -- The sums by tag equal the sums over the sets that contain the tag.
         select
             'tagged_sums_differ', t.grain, t.project_id, date_trunc('month', t.at, 'UTC'), 0, 'values', 1, t.requests, t.cost_usd,
             t.prompt_tokens + t.completion_tokens, 0, 0, 0
@@ -177,8 +181,10 @@ begin
         union all
         select
             'tagged_sums_differ', v.grain, v.project_id, date_trunc('month', v.at, 'UTC'), 0, 'values', -1, v.requests, v.cost_usd, v.tokens, 0, 0, 0
-        from usage_sums_by_tag_value v
-        where v.at >= first_month
+        from usage_sums_by_name v
+        where v.kind = 'tag'
+            and v.grain <> 'third'
+            and v.at >= first_month
             and v.at < last_month
             and (of_project is null or v.project_id = of_project)
         union all

@@ -54,14 +54,14 @@ begin
         and t.requests = 0;
 
     with gone as (
-        delete from usage_sums_by_tag_value v
-        where v.project_id = of_project
-            and v.name = 'user_id'
-            and v.value = of_user
-        returning v.*
+        delete from usage_sums_by_name n
+        where n.project_id = of_project
+            and n.kind = 'tag'
+            and n.name = 'user_id=' || of_user
+        returning n.*
     ),
     subtracted as (
-        update usage_sums_by_tag_value s
+        update usage_sums_by_name s
         set requests = s.requests - g.requests,
             hits = s.hits - g.hits,
             misses = s.misses - g.misses,
@@ -71,14 +71,14 @@ begin
             saved_usd = s.saved_usd - g.saved_usd
         from gone g
         where s.project_id = 0
-            and (s.grain, s.at, s.name, s.value, s.key_type) = (g.grain, g.at, g.name, g.value, g.key_type)
+            and (s.grain, s.kind, s.at, s.name, s.key_type) = (g.grain, g.kind, g.at, g.name, g.key_type)
     )
     select removed + count(*) into removed from gone;
-    delete from usage_sums_by_tag_value v
-    where v.project_id = 0
-        and v.name = 'user_id'
-        and v.value = of_user
-        and v.requests = 0;
+    delete from usage_sums_by_name n
+    where n.project_id = 0
+        and n.kind = 'tag'
+        and n.name = 'user_id=' || of_user
+        and n.requests = 0;
     return removed;
 end;
 $$;

@@ -55,7 +55,6 @@ begin
         usage_miss_sums,
         usage_pending,
         usage_sums_by_tag,
-        usage_sums_by_tag_value,
         usage_sums_by_name,
         usage_tag_filters,
         models,

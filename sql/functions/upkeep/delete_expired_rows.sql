@@ -23,7 +23,6 @@ begin
                 ('latency_by_day', format('at < %L', kept_from)),
                 ('latency_by_month', format('at < %L', kept_from)),
                 ('usage_sums_by_tag', format('at < %L', kept_from)),
-                ('usage_sums_by_tag_value', format('at < %L', kept_from)),
                 ('usage_sums_by_name', format('at < %L', kept_from)),
                 ('usage_tag_filters', format('at < %L', kept_from)),
                 ('usage_miss_sums', format('at < %L', kept_from)),

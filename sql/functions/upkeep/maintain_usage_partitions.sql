@@ -34,7 +34,7 @@ begin
     -- Autovacuum also does this, where it runs.
     perform brin_summarize_new_values(i.inhrelid::regclass)
     from pg_inherits i
-    where i.inhparent = 'usage_records_request_id_idx'::regclass;
+    where i.inhparent = 'usage_records_ids_idx'::regclass;
 end;
 $$;
 

@@ -30,6 +30,8 @@ returns table (
 language plpgsql
 stable
 set search_path = model_proxy, pg_temp
+-- JIT compilation would take longer than the search.
+set jit = off
 as $$
 declare
     model_pattern constant text := '%' || regexp_replace(model_part, '([\\%_])', '\\\1', 'g') || '%';
@@ -51,11 +53,6 @@ declare
     -- Adding zero avoids the index on the sort value, through which every record before those of a rare model would be read one by one.
     ordering constant text := after_page || replace(replace(in_order, 'duration_ms', 'duration_ms + 0'), 'cost_usd', 'cost_usd + 0') || ' limit $16';
     spanned constant text := '
-            from ' || case
-                when of_request_id is not null then 'find_records_by_request_id($1, $13, $2, $3)'
-                when of_tags ? 'user_id' then 'records_of_tagged_user($1, $17 ->> ''user_id'', $2, $3)'
-                else 'usage_records'
-            end || ' r
             where r.project_id = $1
                 and r.recorded_at >= $2
                 and r.recorded_at < $3';
@@ -75,12 +72,17 @@ declare
                 and ($23 is null or r.asked_id = $23)
                 and ($24 is null or r.session = $24)
                 and ($21 is null or (r.key_id in (select k.id from api_keys k where k.project_id = $1 and k.type = ''test'')) = ($21 = ''test''))';
-    filtered constant text := spanned || chosen;
+    filtered constant text := '
+            from ' || case
+                when coalesce(of_request_id, of_asked_id) is not null then 'find_records_by_id($1, $13, $23, $2, $3)'
+                when of_tags ? 'user_id' then 'records_of_tagged_user($1, $17 ->> ''user_id'', $2, $3)'
+                else 'usage_records'
+            end || ' r' || spanned || chosen;
     in_span constant text := 'select r.*' || filtered || ordering;
-    -- The first records in the index on the sort value. They suffice if there are no others, or if enough of them match.
+    -- The first records in the index on the sort value, or the newest. They suffice if there are no others, or if enough of them match.
     among_first constant text := '
         with first as materialized (
-            select r.*' || spanned || case when outcome in ('failed', 'client_error', 'server_error') then ' and r.status >= 400' else '' end || after_page || in_order || ' limit $22
+            select r.* from usage_records r' || spanned || case when outcome in ('failed', 'client_error', 'server_error') then ' and r.status >= 400' else '' end || after_page || in_order || ' limit $22
         )
         select
             (select count(*) from first) < $22,
@@ -121,7 +123,7 @@ declare
     found_rows integer;
     wanted_bits constant bit(32768) := tag_bits(of_tags);
 begin
-    if sorted <> 'newest' and of_request_id is null and of_tags ->> 'user_id' is null then
+    if (sorted <> 'newest' or of_asked_id is not null) and of_request_id is null and of_tags ->> 'user_id' is null then
         execute among_first into are_all, first_found
         using of_project, from_time, until_time, of_key, model_pattern, of_endpoint, of_provider, of_result, outcome, of_status,
             of_error, of_end_user, of_request_id, after_time, after_request_id, page_size, of_tags, hours, value_before, of_model,
@@ -132,7 +134,7 @@ begin
         end if;
     end if;
     -- These have an index of their own, or no sums that show their hours.
-    if coalesce(of_end_user, of_session, of_request_id, of_error, of_tags ->> 'user_id') is not null or of_status >= 400 or outcome = 'estimated' then
+    if coalesce(of_end_user, of_session, of_request_id, of_asked_id, of_error, of_tags ->> 'user_id') is not null or of_status >= 400 or outcome = 'estimated' then
         return query execute format(named, in_span, sorting)
         using of_project, from_time, until_time, of_key, model_pattern, of_endpoint, of_provider, of_result, outcome, of_status,
             of_error, of_end_user, of_request_id, after_time, after_request_id, page_size, of_tags, hours, value_before, of_model,
@@ -173,14 +175,14 @@ begin
                     offset 0
                 ) h
                 where of_tags is null
-                    -- Sums by value come first: a few reads show that an hour lacks a value.
+                    -- Sums by single tags come first: a few reads show that an hour lacks one.
                     or not exists (
                         select
                         from jsonb_each_text(of_tags) as g (name, value)
                         where not exists (
                             select
-                            from usage_sums_by_tag_value v
-                            where v.project_id = of_project and v.grain = 'hour' and v.at = h.at and v.name = g.name and v.value = g.value
+                            from usage_sums_by_name v
+                            where v.project_id = of_project and v.grain = 'hour' and v.kind = 'tag' and v.at = h.at and v.name = g.name || '=' || g.value
                         )
                     )
                     and exists (

@@ -12,36 +12,38 @@ stable
 set search_path = model_proxy, pg_temp
 set jit = off
 as $$
-    with all_models as materialized (
-        select s.*
-        from usage_shares(of_projects, from_time, until_time, 'model', null, null, of_key_type, 'cost', null) s
-        where share_by <> 'api_key'
-    ),
-    named (name, requests, hits, misses, failed, tokens, cost_usd, saved_usd) as materialized (
-        select substr(t.name, length('team=') + 1), t.requests, t.hits, t.misses, t.failed, t.tokens, t.cost_usd, t.saved_usd
-        from tag_shares(of_projects, from_time, until_time, of_key_type, 'team', 'cost', null) t
-        where share_by = 'team'
-        union all
-        select n.* from name_shares(of_projects, from_time, until_time, of_key_type, share_by, of_names) n where share_by in ('end_user', 'provider_key')
+    with named (name, requests, hits, misses, failed, tokens, cost_usd, saved_usd) as materialized (
+        select substr(n.name, case share_by when 'team' then length('team=') else 0 end + 1), n.requests, n.hits, n.misses, n.failed, n.tokens, n.cost_usd, n.saved_usd
+        from name_shares(
+            of_projects, from_time, until_time, of_key_type, case share_by when 'team' then 'tag' else share_by end,
+            case share_by when 'team' then 'team=' else '' end, of_names
+        ) n
+        where share_by not in ('model', 'api_key')
     )
-    select m.* from all_models m where share_by = 'model'
-    union all
-    select k.*
-    from usage_shares(of_projects, from_time, until_time, 'api_key', null, null, of_key_type, 'cost', null) k
-    where share_by = 'api_key'
+    select s.*
+    from usage_shares(of_projects, from_time, until_time, share_by, null, null, of_key_type, 'cost', null) s
+    where share_by in ('model', 'api_key')
     union all
     select n.* from named n
     union all
     -- All requests less those with a name are the requests without one.
     select
-        '', sum(u.sign * u.requests)::bigint, sum(u.sign * u.hits)::bigint, sum(u.sign * u.misses)::bigint, sum(u.sign * u.failed)::bigint,
-        sum(u.sign * u.tokens)::bigint, sum(u.sign * u.cost_usd), sum(u.sign * u.saved_usd)
+        '', u.requests - n.requests, greatest(0, u.exact_hits + u.semantic_hits - n.hits), greatest(0, u.misses - n.misses),
+        greatest(0, u.client_errors + u.server_errors - n.failed), greatest(0, u.prompt_tokens + u.completion_tokens - n.tokens), u.cost_usd - n.cost_usd,
+        u.saved_usd - n.saved_usd
     from (
-        select 1 as sign, m.* from all_models m where share_by not in ('model', 'api_key')
-        union all
-        select -1, n.* from named n
+        select o.*
+        from usage_overview(of_projects, from_time, until_time, 'all', 'UTC', null, null, of_key_type) o
+        where share_by not in ('model', 'api_key')
     ) u
-    having sum(u.sign * u.requests) <> 0;
+    cross join (
+        select
+            coalesce(sum(x.requests), 0)::bigint as requests, coalesce(sum(x.hits), 0)::bigint as hits, coalesce(sum(x.misses), 0)::bigint as misses,
+            coalesce(sum(x.failed), 0)::bigint as failed, coalesce(sum(x.tokens), 0)::bigint as tokens, coalesce(sum(x.cost_usd), 0) as cost_usd,
+            coalesce(sum(x.saved_usd), 0) as saved_usd
+        from named x
+    ) n
+    where u.requests > n.requests;
 $$;
 
 comment on function grouped_costs(bigint[], timestamptz, timestamptz, text, text, text[]) is

@@ -6,4 +6,4 @@ as $$
     select case key_type when 'test' then -1 else 0 end::bigint;
 $$;
 
-comment on function key_type_id(text) is 'The key_id of keys of this type in the sums of all projects together: 0 for project keys and deleted keys, -1 for test keys.';
+comment on function key_type_id(text) is 'The key_id of keys of this type in sums by type of key: 0 for project keys and deleted keys, -1 for test keys.';

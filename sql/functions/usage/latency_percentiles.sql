@@ -13,9 +13,9 @@ as $$
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
     ),
     summed as materialized (
-        select s.id from seen s where choose_usage_sums(of_projects, false, false) = 'projects'
+        select s.id from seen s where choose_usage_sums(of_projects, false, false) <> 'models'
         union all
-        select 0 where choose_usage_sums(of_projects, false, false) <> 'projects'
+        select 0 where choose_usage_sums(of_projects, false, false) = 'models'
     ),
     noted as (
         -- One index range for each part of the time, as in usage_in_range().

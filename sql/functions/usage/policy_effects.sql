@@ -36,7 +36,7 @@ begin
         coalesce(sum(u.saved_usd), 0),
         coalesce(sum(u.requests) filter (where u.cache_result <> ''), 0)
     into hits, saved, looked_up
-    from usage_in_range(array[of_project], week_start, now() + interval '1 hour', 'all', 'UTC', 'projects', false, false) u;
+    from usage_in_range(array[of_project], week_start, now() + interval '1 hour', 'all', 'UTC', 'totals') u;
     if looked_up = 0 then
         return;
     end if;

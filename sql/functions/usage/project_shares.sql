@@ -19,24 +19,21 @@ set work_mem = '64MB'
 as $$
     with current_usage as materialized (
         select
-            k.project_id, u.bucket_start, sum(u.requests) as requests,
+            u.project_id, u.bucket_start, sum(u.requests) as requests,
             coalesce(sum(u.requests) filter (where u.cache_result in ('HIT', 'HIT-SEMANTIC')), 0) as hits,
             coalesce(sum(u.requests) filter (where u.cache_result = 'MISS'), 0) as misses,
             coalesce(sum(u.requests) filter (where u.status_class >= 4), 0) as failed,
             sum(u.cost_usd) as cost_usd, sum(u.saved_usd) as saved_usd
-        -- Sums by key, where the current user may see all of them, have a fraction of the rows.
-        from usage_in_range(null, from_time, until_time, width, zone, choose_usage_sums(null, true, false), true, false) u
-        join api_keys k on k.id = u.key_id
+        from usage_in_range(null, from_time, until_time, width, zone, 'totals') u
         where of_key_type is null
-            or k.type = of_key_type
+            or u.key_id = key_type_id(of_key_type)
         group by 1, 2
     ),
     previous_usage as materialized (
-        select k.project_id, sum(u.cost_usd) as cost_usd
-        from usage_in_range(null, previous_time, from_time, 'all', zone, choose_usage_sums(null, true, false), true, false) u
-        join api_keys k on k.id = u.key_id
+        select u.project_id, sum(u.cost_usd) as cost_usd
+        from usage_in_range(null, previous_time, from_time, 'all', zone, 'totals') u
         where of_key_type is null
-            or k.type = of_key_type
+            or u.key_id = key_type_id(of_key_type)
         group by 1
     ),
     summed as (

@@ -46,7 +46,7 @@ as $$
         group by g.kind, g.value
         union all
         select 'tag', t.name, t.requests
-        from tag_shares(array[of_project], from_time, until_time, null, null, 'requests', max_values) t
+        from name_shares(array[of_project], from_time, until_time, null, 'tag') t
         union all
         select 'status', s.status::text, null
         from statuses s
@@ -63,15 +63,8 @@ as $$
         ) f
         where f.error_code is not null
         union all
-        -- Adding up the sums of many end users would take seconds: the newest requests show those that are active.
-        select distinct 'end_user', n.end_user, null::bigint
-        from (
-            select r.end_user from usage_records r
-            where r.project_id = of_project and r.recorded_at >= from_time and r.recorded_at < until_time
-            order by r.recorded_at desc
-            limit 10000
-        ) n
-        where n.end_user is not null
+        select 'end_user', u.name, u.requests
+        from list_end_users(of_project, from_time, until_time, page_size => max_values) u
     ),
     ranked as (
         select c.kind, c.value, c.requests, row_number() over (partition by c.kind order by c.requests desc nulls last, c.value) as place
@@ -84,4 +77,4 @@ as $$
 $$;
 
 comment on function request_filter_values(bigint, timestamptz, timestamptz, integer) is
-    'The values that occur in a project''s requests in a time, by which find_requests() can filter: at most max_values of each kind (model, provider, endpoint, api_key, cache_result, outcome, tag, status, error_code, end_user), most used first. Of end users, those of the newest 10,000 requests; of error codes, those of the newest 500 requests with each status. Null: requests (not counted).';
+    'The values that occur in a project''s requests in a time, by which find_requests() can filter: at most max_values of each kind (model, provider, endpoint, api_key, cache_result, outcome, tag, status, error_code, end_user), most used first; of end users the most expensive, of error codes, those of the newest 500 requests with each status. Null: requests (not counted).';

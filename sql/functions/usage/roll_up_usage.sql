@@ -2,10 +2,15 @@ create or replace function roll_up_usage() returns bigint
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
+set jit = off
+-- The planner expects few groups, and would sort on disk.
+set enable_sort = off
+set work_mem = '64MB'
 as $$
 declare
-    -- The maximum number of rows per call, which fit into memory. Later calls add the rest, for example after a downtime.
-    most constant integer := 50000;
+    -- The maximum number of rows per call, which take a fraction of the time limit of statements even if each has its own sums. Later calls
+    -- add the rest, for example after a downtime.
+    most constant integer := 10000;
     -- The maximum number of tag sets in a project's hour, because clients choose tags.
     most_sets constant integer := 500;
     taken usage_pending[];
@@ -52,13 +57,13 @@ begin
         group by 1, 2, 3, 4, 5, 6, 7, 8
     )
     select
-        case c.cut when 'project' then t.project_id when 'models' then 0 else -1 end,
+        case c.cut when 'projects' then t.project_id when 'models' then 0 else -t.project_id end,
         g.grain,
-        case g.grain when 'quarter' then t.at else date_trunc(g.grain, t.at, 'UTC') end,
-        case when c.cut = 'models' then key_type_id(k.type) else t.key_id end,
-        t.endpoint,
-        case when c.cut = 'keys' then '' else t.model end,
-        case when c.cut = 'keys' then '' else t.provider end,
+        grain_start(t.at, g.grain),
+        case when c.cut = 'projects' then t.key_id else key_type_id(k.type) end,
+        case when c.cut = 'totals' then '' else t.endpoint end,
+        case when c.cut = 'totals' then '' else t.model end,
+        case when c.cut = 'totals' then '' else t.provider end,
         t.cache_result,
         t.status_class,
         sum(t.requests),
@@ -74,7 +79,7 @@ begin
     from quarters t
     left join api_keys k on k.id = t.key_id
     cross join unnest(array['quarter', 'hour', 'day', 'month']) as g (grain)
-    cross join unnest(array['project', 'models', 'keys']) as c (cut)
+    cross join unnest(array['projects', 'models', 'totals']) as c (cut)
     group by 1, 2, 3, 4, 5, 6, 7, 8, 9
     on conflict (project_id, grain, at, key_id, endpoint, model, provider, cache_result, status_class) do update
     set requests = s.requests + excluded.requests,
@@ -92,7 +97,7 @@ begin
     select
         p.project_id,
         g.grain,
-        case g.grain when 'quarter' then t.at else date_trunc(g.grain, t.at, 'UTC') end,
+        grain_start(t.at, g.grain),
         t.cache_result,
         t.bucket,
         sum(t.requests)
@@ -111,38 +116,6 @@ begin
     on conflict (project_id, at, miss_reason) do update
     set requests = m.requests + excluded.requests,
         cost_usd = m.cost_usd + excluded.cost_usd;
-
-    insert into usage_sums_by_name as s
-    select
-        t.project_id,
-        g.grain,
-        n.kind,
-        date_trunc(g.grain, t.at, 'UTC'),
-        n.name,
-        coalesce(k.type, 'project'),
-        sum(t.requests),
-        coalesce(sum(t.requests) filter (where t.cache_result in ('HIT', 'HIT-SEMANTIC')), 0),
-        coalesce(sum(t.requests) filter (where t.cache_result = 'MISS'), 0),
-        coalesce(sum(t.requests) filter (where t.status_class >= 4), 0),
-        sum(t.prompt_tokens + t.completion_tokens),
-        sum(t.cost_usd),
-        sum(t.saved_usd)
-    from unnest(taken) t
-    left join api_keys k on k.id = t.key_id
-    cross join lateral (
-        values ('end_user', t.end_user), ('provider_key', name_provider_key(t.provider, t.provider_keys))
-    ) as n (kind, name)
-    cross join unnest(array['day', 'month']) as g (grain)
-    where n.name is not null
-    group by 1, 2, 3, 4, 5, 6
-    on conflict (project_id, grain, kind, at, name, key_type) do update
-    set requests = s.requests + excluded.requests,
-        hits = s.hits + excluded.hits,
-        misses = s.misses + excluded.misses,
-        failed = s.failed + excluded.failed,
-        tokens = s.tokens + excluded.tokens,
-        cost_usd = s.cost_usd + excluded.cost_usd,
-        saved_usd = s.saved_usd + excluded.saved_usd;
 
     -- Rows with tags. A set of tags is summed if the hour already has it, or has fewer than the maximum; usage of other sets is summed
     -- without tags.
@@ -236,26 +209,31 @@ begin
         on conflict (project_id, at) do update
         set bits = f.bits | excluded.bits
     )
-    insert into usage_sums_by_tag_value as s
+    insert into usage_sums_by_name as s
     select
-        t.sum_id,
-        t.grain,
-        t.sum_at,
-        g.name,
-        g.value,
-        coalesce(t.key_type, 'project'),
-        sum(t.requests),
-        sum(t.hits),
-        sum(t.misses),
-        sum(t.failed),
-        sum(t.prompt_tokens + t.completion_tokens),
-        sum(t.cost_usd),
-        sum(t.saved_usd)
-    from placed t
-    cross join jsonb_each_text(t.tags) as g (name, value)
-    where t.has_place
+        n.project_id, g.grain, n.kind, grain_start(n.at, g.grain), n.name, coalesce(n.key_type, 'project'), sum(n.requests), sum(n.hits), sum(n.misses),
+        sum(n.failed), sum(n.tokens), sum(n.cost_usd), sum(n.saved_usd)
+    from (
+        select
+            t.project_id, t.at, n.kind, n.name, k.type as key_type, t.requests, case when t.cache_result in ('HIT', 'HIT-SEMANTIC') then t.requests else 0 end as hits,
+            case when t.cache_result = 'MISS' then t.requests else 0 end as misses, case when t.status_class >= 4 then t.requests else 0 end as failed,
+            t.prompt_tokens + t.completion_tokens as tokens, t.cost_usd, t.saved_usd
+        from unnest(taken) t
+        left join api_keys k on k.id = t.key_id
+        cross join lateral usage_names(t.end_user, t.provider, t.provider_keys, null) n
+        union all
+        select
+            t.sum_id, t.at, n.kind, n.name, t.key_type, t.requests, t.hits, t.misses, t.failed, t.prompt_tokens + t.completion_tokens, t.cost_usd, t.saved_usd
+        from placed t
+        cross join lateral usage_names(null, null, null, t.tags) n
+        where t.has_place
+            and t.grain = 'hour'
+    ) n
+    cross join unnest(array['hour', 'day', 'third', 'month']) as g (grain)
+    where g.grain <> 'hour'
+        or n.kind = 'tag'
     group by 1, 2, 3, 4, 5, 6
-    on conflict (project_id, grain, at, name, value, key_type) do update
+    on conflict (project_id, grain, kind, at, name, key_type) do update
     set requests = s.requests + excluded.requests,
         hits = s.hits + excluded.hits,
         misses = s.misses + excluded.misses,
@@ -267,4 +245,4 @@ begin
 end;
 $$;
 
-comment on function roll_up_usage() is 'Adds up to 50,000 pending rows to the sums and latency counts of every grain, those that name an end user or a provider to the sums by name, those with tags to the sums by tags, and returns how many rows it added. Called every few seconds.';
+comment on function roll_up_usage() is 'Adds up to 10,000 pending rows to the sums and latency counts of every grain, to the sums by name, those with tags to the sums by tags, and returns how many rows it added. Called every few seconds.';

@@ -5,6 +5,8 @@ stable
 set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
+declare
+    this_month constant timestamptz := date_trunc('month', now(), 'UTC');
 begin
     if of_project is not null then
         perform authorize(of_project, 'viewer');
@@ -20,7 +22,9 @@ begin
             order by k.deactivated_at is not null, k.replaced_by is not null, k.id desc
             limit max_rows;
         when 'end_user' then
-            return query select u.end_user, u.end_user, null::text from search_end_users(of_project, search, max_rows) u;
+            return query
+            select u.name, u.name, null::text
+            from list_end_users(of_project, this_month - interval '1 month', 'infinity', name_part => search, page_size => max_rows) u;
         when 'model' then
             return query
             select m.model, m.model, null::text
@@ -36,7 +40,13 @@ begin
             order by p.archived_at is not null, p.name
             limit max_rows;
         when 'tag' then
-            return query select t.tag, t.tag, null::text from search_tags(of_project, search, max_rows) t;
+            -- End users have a search of their own.
+            return query
+            select t.name, t.name, null::text
+            from name_shares(array[of_project], this_month - interval '2 months', 'infinity', null, 'tag') t
+            where strpos(lower(t.name), lower(search)) > 0 and not starts_with(t.name, 'user_id=')
+            order by t.requests desc, t.name
+            limit max_rows;
         when 'user' then
             return query
             select u.email, u.email, null::text
@@ -52,4 +62,4 @@ end;
 $$;
 
 comment on function search_names(text, bigint, text, integer) is
-    'What the current user may choose from: values of a kind (api_key, end_user, model, project, tag, user) that contain the search, ignoring case, with a name to show. project and user need no project. Reads a bounded number of rows. Null: of_project (all), detail (none).';
+    'What the current user may choose from: values of a kind (api_key, end_user, model, project, tag, user) that contain the search, ignoring case, with a name to show. project and user need no project. End users are those of this month and the one before, most expensive first; tags those of this month and the two before, most used first, without the tag user_id. Null: of_project (all), detail (none).';

@@ -38,10 +38,6 @@ as $$
                 select from months m where d.day >= m.begins and d.day < m.ends
             )
     ),
-    -- Without buckets, pieces may be subtracted, so that fewer are read.
-    unbucketed as (
-        select r.* from span s cross join lateral split_range_by_days(s.begins, s.ends) r where width = 'all'
-    ),
     -- Each month or day is counted in the bucket that contains its middle.
     wholes as (
         select w.*, date_trunc(width, w.middle, zone) as bucket_start,
@@ -53,12 +49,10 @@ as $$
         ) w
     ),
     parts as (
-        select d.begins, d.ends, 1 as sign, d.has_whole_hours, null::timestamptz as rightful, null::timestamptz as wrong from days d where not d.is_whole
-        union all
-        select u.begins, u.ends, u.sign, true, null, null from unbucketed u where u.grain = 'record'
+        select d.begins, d.ends, d.has_whole_hours, null::timestamptz as rightful, null::timestamptz as wrong from days d where not d.is_whole
         union all
         -- A part that belongs to the bucket before or after is moved there, day by day.
-        select greatest(o.begins, d.day), least(o.ends, d.day + interval '24 hours'), 1, true, o.rightful, o.wrong
+        select greatest(o.begins, d.day), least(o.ends, d.day + interval '24 hours'), true, o.rightful, o.wrong
         from (
             select w.begins, w.bucket_start as ends, date_trunc(width, w.begins, zone) as rightful, w.bucket_start as wrong
             from wholes w
@@ -102,9 +96,12 @@ as $$
     where d.is_whole
     group by d.begins < (select min(m.begins) from months m)
     union all
-    select u.begins, u.ends, u.grain, interval '0', null, u.sign from unbucketed u where u.grain <> 'record'
+    -- Without buckets, pieces may be subtracted, so that fewer are read.
+    select r.begins, r.ends, r.grain, interval '0', null, r.sign
+    from split_range(from_time, until_time, '{month,day,hour,quarter}') r
+    where width = 'all'
     union all
-    select p.begins, p.ends, p.grain, interval '0', c.at, h.sign * c.sign
+    select p.begins, p.ends, p.grain, interval '0', c.at, c.sign
     from hours h
     cross join lateral (
         values
@@ -122,4 +119,4 @@ as $$
 $$;
 
 comment on function split_usage_range(timestamptz, timestamptz, text, text) is
-    'Divides a time into the pieces by which usage is read: whole UTC months (width: month) and days (day, month), which count in the bucket that contains their middle; otherwise hours, otherwise quarters of an hour; and single records at both ends, if these are within a quarter (grain: month, day, hour, quarter, record; middle: the distance from the beginning of each to its middle). The part of a month or day that is in the bucket before or after is read again and moved: subtracted (sign: -1) from one bucket, and added (1) to the other, which begins at counted_at. Without buckets (width: all), months and days are those of split_range_by_days(). Null: counted_at (not moved).';
+    'Divides a time into the pieces by which usage is read: whole UTC months (width: month) and days (day, month), which count in the bucket that contains their middle; otherwise hours, otherwise quarters of an hour; and single records at both ends, if these are within a quarter (grain: month, day, hour, quarter, record; middle: the distance from the beginning of each to its middle). The part of a month or day that is in the bucket before or after is read again and moved: subtracted (sign: -1) from one bucket, and added (1) to the other, which begins at counted_at. Without buckets (width: all), the pieces are those of split_range(). Null: counted_at (not moved).';

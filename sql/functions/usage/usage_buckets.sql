@@ -34,13 +34,18 @@ set jit = off
 set enable_sort = off
 set work_mem = '64MB'
 as $$
-    with tagged as (
+    -- Materialized, as in usage_by_tag().
+    with chosen as materialized (
+        select choose_usage_sums(of_projects, 'api_key_id' = any (groups) or of_keys is not null, true, 'project_id' = any (groups)) as cut
+    ),
+    tagged as (
         select
             t.bucket_start, t.project_id, t.key_id, t.model, t.endpoint, t.tags ->> by_tag as value, sum(t.requests) as requests,
             sum(t.prompt_tokens) as prompt_tokens, sum(t.cached_prompt_tokens) as cached_prompt_tokens,
             sum(t.completion_tokens) as completion_tokens, sum(t.tokens_saved) as tokens_saved, sum(t.cost_usd) as cost_usd,
             sum(t.saved_usd) as saved_usd
-        from usage_with_tags(
+        from chosen c
+        cross join lateral usage_with_tags(
             of_projects,
             from_time,
             until_time,
@@ -49,7 +54,7 @@ as $$
             null,
             case width when '1h' then 'hour' else 'day' end,
             'UTC',
-            choose_usage_sums(of_projects, groups && '{project_id,api_key_id}' or of_keys is not null, true)
+            c.cut
         ) t
         where width <> '1m'
             and (by_tag is not null or of_tags is not null)
@@ -58,8 +63,7 @@ as $$
     counted as (
         select
             h.bucket_start,
-            coalesce(h.project_id, k.project_id) as project_id,
-            h.key_id, h.model, h.endpoint, null as value, h.requests, h.prompt_tokens,
+            h.project_id, h.key_id, h.model, h.endpoint, null as value, h.requests, h.prompt_tokens,
             h.cached_prompt_tokens, h.completion_tokens, h.tokens_saved, h.cost_usd, h.saved_usd
         from usage_in_range(
             of_projects,
@@ -69,11 +73,11 @@ as $$
             'UTC',
             choose_usage_sums(
                 of_projects,
-                groups && '{project_id,api_key_id}' or of_keys is not null,
-                'model' = any (groups) or of_models is not null
+                'api_key_id' = any (groups) or of_keys is not null,
+                'model' = any (groups) or of_models is not null or of_endpoints is not null,
+                'project_id' = any (groups)
             )
         ) h
-        left join api_keys k on h.project_id is null and k.id = h.key_id
         where width <> '1m'
             and of_tags is null
         union all

@@ -34,8 +34,11 @@ set jit = off
 set enable_sort = off
 set work_mem = '64MB'
 as $$
-    with wanted as (
-        select coalesce(of_projects, case when of_key is not null then array(select k.project_id from api_keys k where k.id = of_key) end) as projects
+    -- Materialized: usage_with_tags() is inlined, and would choose the sums anew for each row.
+    with wanted as materialized (
+        select
+            coalesce(of_projects, case when of_key is not null then array(select k.project_id from api_keys k where k.id = of_key) end) as projects,
+            choose_usage_sums(of_projects, 'api_key' = any (groupings) or of_key is not null, true) as cut
     ),
     -- The sums are read once for all groupings.
     tagged as materialized (
@@ -60,7 +63,7 @@ as $$
                 of_key,
                 width,
                 zone,
-                choose_usage_sums(of_projects, 'api_key' = any (groupings) or of_key is not null, true)
+                w.cut
             ) u
             where of_key_type is null
                 or (u.key_id in (select test_keys())) = (of_key_type = 'test')

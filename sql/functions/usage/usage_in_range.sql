@@ -43,10 +43,10 @@ as $$
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
     ),
     test_keys as materialized (
-        select k.id from api_keys k where (cut = 'models' or not by_key) and k.type = 'test'
+        select k.id from api_keys k where (cut <> 'projects' or not by_key) and k.type = 'test'
     ),
     summed as materialized (
-        select s.id from seen s where cut = 'projects' union all select case cut when 'models' then 0 else -1 end where cut <> 'projects'
+        select case cut when 'totals' then -s.id else s.id end as id from seen s where cut <> 'models' union all select 0 where cut = 'models'
     ),
     counted (
         at, sign, project_id, key_id, endpoint, model, provider, cache_result, status_class, requests, prompt_tokens,
@@ -86,25 +86,26 @@ as $$
     -- Rows are summed here, because returning every row would cost more.
     select
         case width when 'all' then from_time else date_trunc(width, c.at, zone) end,
-        case when cut = 'projects' then c.project_id end,
-        case when cut <> 'models' and by_key or c.key_id <= 0 then c.key_id else key_type_id(case when c.key_id in (select k.id from test_keys k) then 'test' end) end,
-        c.endpoint,
-        case when cut <> 'keys' and by_model then c.model end,
-        case when cut <> 'keys' and by_model then c.provider end,
+        case when cut <> 'models' then abs(c.project_id) end,
+        case when cut = 'projects' and by_key or c.key_id <= 0 then c.key_id else key_type_id(case when c.key_id in (select k.id from test_keys k) then 'test' end) end,
+        case when cut <> 'totals' then c.endpoint end,
+        case when cut <> 'totals' and by_model then c.model end,
+        case when cut <> 'totals' and by_model then c.provider end,
         c.cache_result,
         c.status_class,
+        -- As in name_shares(), no count is negative where sums are wrong.
         sum(c.sign * c.requests)::bigint,
-        sum(c.sign * c.prompt_tokens)::bigint,
-        sum(c.sign * c.cached_prompt_tokens)::bigint,
-        sum(c.sign * c.completion_tokens)::bigint,
-        sum(c.sign * c.tokens_saved)::bigint,
+        greatest(0, sum(c.sign * c.prompt_tokens))::bigint,
+        greatest(0, sum(c.sign * c.cached_prompt_tokens))::bigint,
+        greatest(0, sum(c.sign * c.completion_tokens))::bigint,
+        greatest(0, sum(c.sign * c.tokens_saved))::bigint,
         sum(c.sign * c.cost_usd),
         sum(c.sign * c.saved_usd),
         sum(c.sign * c.duration_ms)
     from counted c
     group by 1, 2, 3, 4, 5, 6, 7, 8
-    having sum(c.sign * c.requests) <> 0;
+    having sum(c.sign * c.requests) > 0;
 $$;
 
 comment on function usage_in_range(bigint[], timestamptz, timestamptz, text, text, text, boolean, boolean) is
-    'Usage of some or all projects that the current user may see, with the bucket of each row (width: hour, day or month of a zone; all: one), up to the last record. Read from the sums that split_usage_range() chooses. cut: projects (by project, key, model and provider), or, as choose_usage_sums() says, for administrators and all projects together: models (by type of key, as key_type_id() says, model and provider, without project), keys (by key, without project, model and provider). Not by_key: by type of key; not by_model: without model and provider, so that far fewer rows are returned.';
+    'Usage of some or all projects that the current user may see, with the bucket of each row (width: hour, day or month of a zone; all: one), up to the last record. Read from the sums that split_usage_range() chooses. cut, as choose_usage_sums() says: projects (by project, key, endpoint, model and provider), totals (by project and type of key, as key_type_id() says) or models (for administrators: all projects together, by type of key, endpoint, model and provider). Not by_key: by type of key; not by_model: without model and provider, so that far fewer rows are returned. Null: project_id (models), endpoint, model, provider (not by them).';

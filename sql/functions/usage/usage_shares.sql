@@ -58,7 +58,7 @@ as $$
             and (of_model is not null or of_key is not null)
         union all
         select t.*
-        from tag_shares(of_projects, from_time, until_time, of_key_type, null, ordered_by, max_rows) t
+        from name_shares(of_projects, from_time, until_time, of_key_type, 'tag') t
         where share_by = 'tag'
             and of_model is null
             and of_key is null

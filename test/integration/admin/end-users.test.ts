@@ -149,7 +149,7 @@ describeBackends('an end user', backend => {
     expect(theirs).toHaveLength(KINDS.length)
     const before = await counted('alice')
     expect(Object.keys(before)).toEqual(KINDS)
-    expect(before).toMatchObject({ object: 1, question: 1, record: 7, response: 1, vector: 1, tag: 12 })
+    expect(before).toMatchObject({ object: 1, question: 1, record: 7, response: 1, vector: 1, tag: 13 })
     const others = await counted('alice2')
 
     const { json: items, text } = await exported('alice')
@@ -299,13 +299,13 @@ describeBackends('an end user', backend => {
         from usage_sums_by_tag where ${which} group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`)
     expect(await sumsOf('project_id = 0')).toEqual(await sumsOf('project_id > 0'))
     const valuesOf = (which: string) =>
-      proxy.query<{ value: string }>(`select grain, name, value, key_type, requests::integer, cost_usd::text
+      proxy.query<{ name: string }>(`select grain, name, key_type, requests::integer, cost_usd::text
         from (
-          select grain, name, value, key_type, sum(requests) as requests, sum(cost_usd) as cost_usd from usage_sums_by_tag_value where ${which} group by 1, 2, 3, 4
-        ) v order by 1, 2, 3, 4`)
+          select grain, name, key_type, sum(requests) as requests, sum(cost_usd) as cost_usd from usage_sums_by_name where kind = 'tag' and ${which} group by 1, 2, 3
+        ) v order by 1, 2, 3`)
     expect(await valuesOf('project_id = 0')).toEqual(await valuesOf('project_id > 0'))
     const left = await valuesOf(`project_id = ${project.slice(5)} and grain = 'hour'`)
-    expect(left.map(({ value }) => value)).toEqual(['search', 'somebody'])
+    expect(left.map(({ name }) => name)).toEqual(['team=search', 'user_id=somebody'])
     const records = await proxy.query(
       `select tags, end_user from usage_records where project_id = ${project.slice(5)} order by tags ? 'user_id', end_user nulls first`,
     )
@@ -399,11 +399,14 @@ describeOnce('the list of tables with data of end users', backend => {
       from pg_class c join pg_attribute a on a.attrelid = c.oid
       where c.relnamespace = 'model_proxy'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
         and a.attnum > 0 and not a.attisdropped
-        and (a.attname ~ 'end_?user|person|customer|safety_identifier|(^|_)tags?($|_)|^user(_hash|_name|s)?$' or a.attname = 'value' and c.relname ~ 'tag' or a.attname = 'name' and c.relname ~ 'by_name')`,
+        and (a.attname ~ 'end_?user|person|customer|safety_identifier|(^|_)tags?($|_)|^user(_hash|_name|s)?$' or a.attname = 'name' and c.relname ~ 'by_name')`,
       [],
     )
     const found = columns.map(({ table, column }) => `${table}.${column}`)
-    const listed = END_USER_TABLES.map(({ table_name, user_column }) => `${table_name}.${user_column}`)
+    // Sums by name have a row of the list for each kind of name.
+    const listed = END_USER_TABLES.filter(({ user_column }) => user_column !== 'tag').map(
+      ({ table_name, user_column }) => `${table_name}.${user_column}`,
+    )
     // The tag of a budget is chosen by members of the project, so it may contain the name.
     expect(found.toSorted()).toEqual([...listed, 'budgets.tag'].toSorted())
   })

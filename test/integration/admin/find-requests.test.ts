@@ -52,6 +52,7 @@ const FILTERS: Record<string, { values: string[]; meaning(value: string): string
   end_user: { values: ['user-3', FORMULA], meaning: user => `end_user = ${quoted(user)}` },
   session: { values: ['session-2'], meaning: session => `session = ${quoted(session)}` },
   api_key_id: { values: ['key_1', 'key_2', 'key_99'], meaning: key => `key_id = ${key.slice(4)}` },
+  asked_id: { values: ['asked-7', 'nothing'], meaning: id => `asked_id = ${quoted(id)}` },
   request_id: { values: ['r7', 'r1400'], meaning: id => `request_id = ${quoted(id)}` },
   tags: {
     values: ['team=search', 'env=prod'],
@@ -115,6 +116,7 @@ describeBackends('finding requests', backend => {
       duration_ms: (n % 13) * 200,
       end_user: n % 50 === 0 ? FORMULA : n % 50 === 1 ? WIDE : n % 7 === 0 ? `user-${n % 4}` : null,
       session: n % 9 === 0 ? `session-${n % 4}` : null,
+      asked_id: `asked-${n % 19}`,
       tags: [null, { team: 'search' }, { env: 'prod', team: 'ads' }][n % 3] ?? null,
     }
   }
@@ -220,6 +222,7 @@ describeBackends('finding requests', backend => {
       cache_result: 'cache_result',
       api_key: `'key_' || key_id`,
       outcome: `unnest(case when status < 400 then array['ok'] when status < 500 then array['failed', 'client_error'] else array['failed', 'server_error'] end)`,
+      end_user: 'end_user',
       tag: `(jsonb_each_text(tags)).key || '=' || (jsonb_each_text(tags)).value`,
     }).map(
       ([kind, value]) =>
@@ -228,7 +231,6 @@ describeBackends('finding requests', backend => {
     const uncounted = Object.entries({
       status: 'case when status >= 400 then status::text end',
       error_code: 'error_code',
-      end_user: 'end_user',
     }).map(([kind, value]) => `select distinct '${kind}', ${value}, null::integer from usage_records where ${span}`)
     const rows = await proxy.query<Value>(
       `select * from (${[...counted, ...uncounted].join(' union all ')}) v where v.value is not null`,

@@ -13,7 +13,7 @@ const SUMS = [
   'usage_hourly',
   ...GRAINS.flatMap(grain => [
     `(select * from usage_sums where grain = '${grain}' and project_id = 0) t`,
-    `(select * from usage_sums where grain = '${grain}' and project_id = -1) t`,
+    `(select * from usage_sums where grain = '${grain}' and project_id < 0) t`,
     `(select * from usage_sums where grain = '${grain}' and project_id > 0) t`,
     `(select * from latency_counts where grain = '${grain}' and project_id = 0) t`,
     `(select * from latency_counts where grain = '${grain}' and project_id > 0) t`,
@@ -313,8 +313,8 @@ describeBackends('usage by any length of time', backend => {
       { beyond: true, sets: 1, requests: 800 },
     ])
     expect(
-      await proxy.query(`select count(*)::integer as values, sum(requests)::integer as requests from usage_sums_by_tag_value
-        where grain = 'hour' and project_id > 0`),
+      await proxy.query(`select count(*)::integer as values, sum(requests)::integer as requests from usage_sums_by_name
+        where kind = 'tag' and grain = 'hour' and project_id > 0`),
     ).toEqual([{ values: 500, requests: 1_000 }])
     // What has no place is found all the same, and an hour without a tag is not searched for it.
     const [beyond] = await proxy.query<{

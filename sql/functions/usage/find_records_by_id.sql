@@ -1,4 +1,4 @@
-create or replace function find_records_by_request_id(of_project bigint, of_request_id text, from_time timestamptz, until_time timestamptz)
+create or replace function find_records_by_id(of_project bigint, of_request_id text, of_asked_id text, from_time timestamptz, until_time timestamptz)
 returns setof usage_records
 language plpgsql
 stable
@@ -20,7 +20,8 @@ begin
     return query
     select r.*
     from usage_records r
-    where r.request_id = of_request_id
+    where (of_request_id is null or r.request_id = of_request_id)
+        and (of_asked_id is null or r.asked_id = of_asked_id)
         and r.project_id + 0 = of_project
         and r.recorded_at >= begins
         and r.recorded_at < ends
@@ -29,5 +30,5 @@ begin
 end;
 $$;
 
-comment on function find_records_by_request_id(bigint, text, timestamptz, timestamptz) is
-    'A project''s records of an X-Request-Id in a time, through the Bloom filters of usage_records_request_id_idx.';
+comment on function find_records_by_id(bigint, text, text, timestamptz, timestamptz) is
+    'A project''s records of an X-Request-Id, or of identical requests (asked_id), in a time, through the Bloom filters of usage_records_ids_idx. Null: of_request_id, of_asked_id (any).';
