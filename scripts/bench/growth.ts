@@ -7,6 +7,7 @@
  */
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import type { Row } from './measure.ts'
+import { insertUsage, WITHOUT_LIMITS } from './usage-records.ts'
 
 export interface Growth {
   keys: string
@@ -17,7 +18,7 @@ export interface Growth {
 
 /** The share of throughput above which a loss is reported. */
 const MAX_LOSS = 0.1
-/** Records and entries are inserted in this many parts, so that no statement runs for minutes. */
+/** Entries are inserted in this many parts, so that no statement runs for minutes. */
 const PARTS = 10
 
 export function tellGrowth(before: readonly Row[], after: readonly Row[]): void {
@@ -33,28 +34,19 @@ export async function fillDatabase(url: string, growth: Growth): Promise<void> {
   const into = openServerDatabase({ url, maxConnections: 1 })
   const [keys, projects] = [Number(growth.keys), Number(growth.projects)]
   await into.runScript(`
-    set local statement_timeout = 0;
-    set local synchronous_commit = off;
+    ${WITHOUT_LIMITS}
     insert into projects (name, plan) select 'grown-' || n, 'bench' from generate_series(1, ${projects}) n;
     insert into api_keys (project_id, key_hash, prefix, type, name)
     select p.id, sha256(convert_to(p.id || '/' || n, 'UTF8')), 'lgw_proj_' || left(md5(p.id || '/' || n), 8), 'project', 'key ' || n
     from projects p, generate_series(1, ${Math.ceil(keys / projects)}) n
     where p.name like 'grown-%';
   `)
+  const records = Number(growth.records)
+  await insertUsage(into, 'grown-', { records, days: 31, endUsers: records / 100, isSummed: false })
   const startedAtMs = performance.now()
-  const records = Math.ceil(Number(growth.records) / PARTS)
   for (let part = 0; part < PARTS; part++) {
     await into.runScript(`
-      set local statement_timeout = 0;
-      set local synchronous_commit = off;
-      -- Inserted in the order of time, as in production. In random order, index updates would dominate.
-      insert into usage_records (recorded_at, request_id, project_id, key_id, endpoint, model, provider, cache_result, status, streamed,
-        prompt_tokens, cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms)
-      select m.start + (now() - m.start) * ((${part * records} + n) / ${PARTS * records}::float8), gen_random_uuid()::text,
-        p.ids[1 + n % ${projects}], 1, 'chat', 'openai/gpt-4o-mini', 'openrouter', 'MISS', 200, false, 100, 0, 200, 0, 0.0001, 0, 12.5, 13.5
-      from (select array_agg(id) as ids from projects where name like 'grown-%') p,
-        (select date_trunc('month', now(), 'UTC') as start) m,
-        generate_series(1, ${records}) n;
+      ${WITHOUT_LIMITS}
       insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, expires_at, bytes)
       select p.ids[1 + n % ${projects}], sha256(convert_to('${part}/' || n, 'UTF8')), e.endpoint, e.model, e.provider, e.response,
         now() + interval '1 day', e.bytes
@@ -67,8 +59,7 @@ export async function fillDatabase(url: string, growth: Growth): Promise<void> {
     )
   }
   await into.runScript(`
-    set local statement_timeout = 0;
-    set local synchronous_commit = off;
+    ${WITHOUT_LIMITS}
     insert into cache_prompts (entry_id, project_id, context_hash, normalized_hash, prompt, space_id, embedding, created_at, expires_at)
     select e.id, e.project_id, f.context_hash, e.request_hash, f.prompt, f.space_id, f.embedding, e.created_at, e.expires_at
     from cache_entries e

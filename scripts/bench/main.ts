@@ -5,14 +5,18 @@
  * - --connections 1,32,128 --rounds 3 --seconds 2 (per turn) --warm-up 3 --out bench.json
  * - --peers: includes other gateways (`peers.ts`)
  * - --scale: measures again on a large database (`growth.ts`)
+ * - --admin: measures what the dashboard reads instead (`admin-reads.ts`)
  */
+import { runAdminBench } from './admin-reads.ts'
 import { runBench } from './run.ts'
 
-await runBench({
-  scenarios: 'exact,semantic,miss,miss-off,stream,stream-long,stream-crowd,embed-known,embed-half',
-  connections: '1,32,128',
-  rounds: '3',
-  seconds: '2',
-  'warm-up': '3',
-  out: 'bench.json',
-})
+if (process.argv.includes('--admin')) await runAdminBench()
+else
+  await runBench({
+    scenarios: 'exact,semantic,miss,miss-off,stream,stream-long,stream-crowd,embed-known,embed-half',
+    connections: '1,32,128',
+    rounds: '3',
+    seconds: '2',
+    'warm-up': '3',
+    out: 'bench.json',
+  })

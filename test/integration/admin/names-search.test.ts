@@ -26,7 +26,9 @@ describeBackends('a search for names', backend => {
       select now() - n * interval '1 millisecond', ${id}, 'r' || n, 200, 'chat', 'm', false, 0, 0, 0, 0, 0, 0, 0, 0, 0,
         case when n <= 5500 then 'recent-' || n % 30 else 'Early-' || n end
       from generate_series(1, ${RECORDS}) n`)
-    await proxy.query(`insert into usage_pending select p.* from usage_records r cross join lateral pending_sums(r, 1) p`)
+    await proxy.query(
+      `insert into usage_pending select p.* from usage_records r cross join lateral pending_sums(r, 1) p`,
+    )
     await proxy.query('select roll_up_usage()')
     await proxy.query(`
       insert into usage_sums_by_name (project_id, grain, kind, at, name, key_type, requests, hits, misses, failed, tokens, cost_usd, saved_usd)
