@@ -7,6 +7,19 @@ export async function findFirstProject(database: Database): Promise<string | nul
   return row?.name ?? null
 }
 
+/** Returns the limits of a plan's test keys. */
+export async function readTestLimits(
+  database: Database,
+  plan: string,
+): Promise<{ requestsPerMinute: number; requestsPerMonth: number }> {
+  const [row] = await database.call<{ minute: number; month: number }>(
+    'select test_requests_per_minute as minute, test_requests_per_month as month from model_proxy.plans where name = $1::text',
+    [plan],
+  )
+  if (!row) throw new Error(`the plan ${plan} does not exist`)
+  return { requestsPerMinute: row.minute, requestsPerMonth: row.month }
+}
+
 const READ_SEALED = `
 select sealed
 from model_proxy.provider_keys

@@ -9,13 +9,17 @@ import { formatCommand, hasCommandPrefix } from '../config/operator-command.ts'
 import { listKeySettings } from '../config/vendor-settings.ts'
 import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import { findFirstProject } from '../postgres/projects.ts'
+import { findFirstProject, readTestLimits } from '../postgres/projects.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { psqlPasswordPath } from './data-dir.ts'
 import { dashboardUrl } from './listen-address.ts'
 
 const DEMO_PROJECT = 'demo'
+const DEMO_PLAN = 'free'
+const RAISE_TEST_LIMITS =
+  `update plans set test_requests_per_minute = test_requests_per_minute * 10, test_requests_per_month = test_requests_per_month * 10` +
+  ` where name = '${DEMO_PLAN}'`
 const FIRST_ADMINISTRATOR = 'admin@localhost'
 const RETRY_AFTER_MS = 250
 
@@ -43,12 +47,14 @@ export async function createStartupMessage(config: Config, database: Database, l
     return { lines, testKey: null }
   }
   const project = DEMO_PROJECT
-  await retry(() => callFunction(database, 'create_project', { project, plan: 'free' }), log)
+  await retry(() => callFunction(database, 'create_project', { project, plan: DEMO_PLAN }), log)
   const first = { project, key_type: 'test', key_name: 'first start' }
   const testKey = await retry(() => callFunction(database, 'issue_key', first), log)
+  const limits = await retry(() => readTestLimits(database, DEMO_PLAN), log)
   const lines = [
     `Embedded database in ${config.dataDir}, with a project "${DEMO_PROJECT}"; reach it with: ${psql}`,
     `Its test key, shown this once: ${testKey}`,
+    `The key may send ${limits.requestsPerMinute} requests per minute and ${limits.requestsPerMonth} per month; this raises both limits tenfold: ${psql} -c "${RAISE_TEST_LIMITS}"`,
     ...keys,
   ]
   return { lines, testKey }

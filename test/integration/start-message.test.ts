@@ -48,6 +48,26 @@ describeEmbedded('the start message of a proxy', backend => {
     await proxy.stop()
   })
 
+  test('reports the limits of the test key, and the command that raises them', async () => {
+    const stores = await backend.open()
+    const { lines, testKey } = await createStartupMessage(readConfig({}), stores.database, createLog('silent'))
+    const line = lines.find(each => each.includes('per minute')) ?? ''
+    const [, perMinute, perMonth] = /may send (\d+) requests per minute and (\d+) per month;/.exec(line) ?? []
+    expect([perMinute, perMonth]).toEqual(['20', '1000'])
+    const proxy = await startProxy({ stores })
+    const key = testKey ?? ''
+    const body = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] }
+    const limits = async () => {
+      const { headers } = await ask(proxy, key, body)
+      return headers.get('x-ratelimit-limit-requests')
+    }
+    expect(await limits()).toBe(perMinute)
+    const [, statement = ''] = / -c "([^"]+)"$/.exec(line) ?? []
+    await stores.database.runScript(statement)
+    expect(await limits()).toBe('200')
+    await proxy.stop()
+  })
+
   test('names the provider keys of the environment, but no key', async () => {
     const { database } = await backend.open()
     const environment = { OPENAI_API_KEY: 'sk-of-the-shell', NOTES_API_KEY: 'of-another-program' }
