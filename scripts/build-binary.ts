@@ -50,7 +50,7 @@ export function listNamed(): string[] {
       join(dirname(source), path),
     ),
   )
-  return [...new Set(named.flatMap(filesAt))].filter(path => !LEFT_OUT.test(path)).sort()
+  return [...new Set(named.filter(path => !LEFT_OUT.test(`${path}/`)).flatMap(filesAt))].sort()
 }
 
 /** The files of a directory, or the file itself. */
@@ -72,6 +72,9 @@ function keepAddresses(files: readonly string[]): BunPlugin {
           .replaceAll(/\bimport\.meta\.url\b/g, JSON.stringify(`file://${at}`))
           .replaceAll(/\bimport\.meta\.(path|filename)\b/g, JSON.stringify(at))
           .replaceAll(/\bimport\.meta\.(dir|dirname)\b/g, JSON.stringify(dirname(at)))
+          // Of CommonJS modules. Otherwise the bundler inserts the builder's paths, and no other folder builds the same program.
+          .replaceAll(/(?<![.\w$])__filename\b(?!\s*[=:])/g, JSON.stringify(at))
+          .replaceAll(/(?<![.\w$])__dirname\b(?!\s*[=:])/g, JSON.stringify(dirname(at)))
         const packed =
           place === ENTRY ? files.map(file => `import ${JSON.stringify(join(ROOT, file))} with { type: 'file' }\n`) : []
         return { contents: packed.join('') + text, loader }

@@ -1,10 +1,13 @@
 /**
  * Prints the software installed beside the proxy as a CycloneDX document: Bun, and each package of node_modules with its licence, its hash
- * in bun.lock and its dependencies. The image contains it as sbom.cdx.json.
+ * in bun.lock and its dependencies. `--base` adds the Debian packages of an image's base, from a directory with a status file for each. The
+ * image contains the document as sbom.cdx.json.
  *
- * Run: bun scripts/write-sbom.ts > sbom.cdx.json
+ * Run: bun scripts/write-sbom.ts [--base DIRECTORY] > sbom.cdx.json
  */
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 
 interface Manifest {
   name: string
@@ -66,6 +69,22 @@ function describe(manifest: Manifest) {
   }
 }
 
+/** Describes the Debian package of a status file, as `dpkg-query --status` prints it. */
+function describeDebianPackage(status: string) {
+  const field = (name: string) => new RegExp(`^${name}: (.+)$`, 'm').exec(status)?.[1] ?? ''
+  const [name, version] = [field('Package'), field('Version')]
+  const purl = `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${field('Architecture')}`
+  return { type: 'library', name, version, 'bom-ref': purl, purl }
+}
+
+async function readBasePackages(folder: string) {
+  const files = [...new Bun.Glob('*').scanSync(folder)].sort()
+  return await Promise.all(files.map(async file => describeDebianPackage(await Bun.file(join(folder, file)).text())))
+}
+
+const { values: options } = parseArgs({ options: { base: { type: 'string' } } })
+const basePackages = options.base === undefined ? [] : await readBasePackages(options.base)
+
 // A version that is installed in two places is one component.
 const components = new Map(Array.from(installed, ([at, manifest]) => [purlOf(manifest), { at, manifest }]))
 const bun = `pkg:github/oven-sh/bun@bun-v${Bun.version}`
@@ -77,10 +96,12 @@ const document = {
   metadata: { component: { type: 'application', ...describe(own) } },
   components: [
     { type: 'platform', name: 'bun', version: Bun.version, 'bom-ref': bun, purl: bun },
+    ...basePackages,
     ...Array.from(components.values(), ({ manifest }) => ({ type: 'library', ...describe(manifest) })),
   ],
   dependencies: [
     { ref: purlOf(own), dependsOn: [bun, ...needsOf('', { ...own, peerDependencies: {} })] },
+    ...(basePackages.length > 0 ? [{ ref: bun, dependsOn: basePackages.map(({ purl }) => purl) }] : []),
     ...Array.from(components, ([ref, { at, manifest }]) => ({ ref, dependsOn: needsOf(at, manifest) })),
   ],
 }

@@ -24,6 +24,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map<string, ()
   ['audit', () => import('./commands/audit.ts')],
   ['import', () => import('./commands/import.ts')],
   ['embedder:install', () => import('./commands/install-embedder.ts')],
+  ['healthcheck', () => import('./commands/healthcheck.ts')],
 ])
 
 const HELP = `Usage: model-proxy                                    starts the proxy
@@ -55,6 +56,7 @@ const HELP = `Usage: model-proxy                                    starts the p
                                                       imports LiteLLM's config.yaml, and its database from
                                                       LITELLM_DATABASE_URL: projects, keys, budgets, models
        model-proxy embedder:install [--to DIRECTORY]  downloads the sentence model for EMBEDDER=local
+       model-proxy healthcheck                        exits with 0 if the proxy at 127.0.0.1:PORT is alive
        model-proxy --version
 `
 
