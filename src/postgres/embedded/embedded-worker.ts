@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { dataDir as readEmptyCluster } from '@electric-sql/pglite-prepopulatedfs'
+import { isCompiledBinary } from '../../event-loop/self-command.ts'
 import { SCHEMA_NAME } from '../schema-name.ts'
 import { findSettingMismatches, REQUIRED_SETTINGS } from '../session-settings.ts'
 import type {
@@ -114,7 +115,7 @@ async function start({
     PGlite.create({
       ...(directory === null ? {} : { dataDir: directory }),
       // Running initdb takes four times as long as unpacking a prepared cluster.
-      ...(isNew ? { loadDataDir: template ?? (await readEmptyCluster()) } : {}),
+      ...(isNew ? { loadDataDir: template ?? (await readCluster()) } : {}),
       extensions: { vector: extension },
       // The same as on a server: ids and counters stay far below 2^53, and a date has no time zone and stays text.
       parsers: { 20: Number, 1082: text => text },
@@ -165,6 +166,12 @@ async function applySessionSettings(db: PGlite): Promise<() => Promise<void>> {
   }
   await reapplySettings()
   return reapplySettings
+}
+
+/** Reads the files of an empty cluster as a tar archive. In a compiled binary, zstd has packed them instead of gzip (scripts/build-binary.ts). */
+async function readCluster(): Promise<Blob> {
+  const archive = await readEmptyCluster()
+  return isCompiledBinary ? new Blob([await Bun.zstdDecompress(await archive.arrayBuffer())]) : archive
 }
 
 /** Copies the extension to a temporary file. PGlite reads it as a stream, and Bun cannot stream files packed into an executable. */
