@@ -15,6 +15,7 @@ export type Engine =
   | 'pg_dump'
   | 'pg_restore'
   | 'psql'
+  | 'buildah'
 
 /** Debian installs some of them in directories that are only in root's PATH. */
 const PATH = `${process.env.PATH ?? ''}:/usr/sbin:/sbin`

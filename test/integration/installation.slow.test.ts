@@ -1,5 +1,5 @@
 /** `npx model-proxy` on a machine with Node alone, and the program as a single file: both as `bun run build` makes them. */
-import { cpSync, lstatSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs'
+import { cpSync, lstatSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -164,7 +164,7 @@ function mebibytesOf(folder: string): number {
   return files.reduce((sum, file) => sum + lstatSync(join(folder, file)).size, 0) / MIB
 }
 
-test('its installation is small: the package alone, and a checkout without development dependencies', () => {
+test('its installation is small, and each folder builds the same program: the package alone, and a checkout without development dependencies', () => {
   expect(mebibytesOf(join(root, 'dist/npm', target))).toBeLessThan(150)
   const checkout = join(machine, 'checkout')
   mkdirSync(checkout)
@@ -175,7 +175,16 @@ test('its installation is small: the package alone, and a checkout without devel
   const size = mebibytesOf(join(checkout, 'node_modules'))
   expect(size).toBeGreaterThan(50)
   expect(size).toBeLessThan(250)
-}, 120_000)
+
+  // Another folder, without development dependencies, builds the same program.
+  for (const name of ['src', 'sql', 'scripts', 'tsconfig.json', '.env.example', 'LICENSE', 'README.md'])
+    cpSync(join(root, name), join(checkout, name), { recursive: true })
+  const PATH = `${join(root, 'node_modules/.bin')}:${process.env.PATH}`
+  const built = Bun.spawnSync([process.execPath, 'run', 'build'], { cwd: checkout, env: { ...bare(), PATH } })
+  expect(built.exitCode, built.stderr.toString()).toBe(0)
+  const hashOf = (path: string) => new Bun.CryptoHasher('sha256').update(readFileSync(path)).digest('hex')
+  expect(hashOf(join(checkout, 'dist/npm', target, 'model-proxy'))).toBe(hashOf(program))
+}, 300_000)
 
 describe('the program as one file', () => {
   function run(args: string[], environment: Record<string, string> = {}) {
