@@ -59,7 +59,7 @@ FROM base AS model
 COPY vendor/all-minilm-l6-v2 /model/usr/share/model-proxy/all-minilm-l6-v2
 WORKDIR /model
 RUN model-proxy embedder:install --to usr/share/model-proxy/all-minilm-l6-v2 \
-    && cp --parents -L "$(ldconfig -p | grep -o '/.*/libstdc++.so.6')" . \
+    && cp --parents -L $(find usr -name '*.node' -exec ldd {} + | grep -o '=> /[^ ]*' | grep -o '/.*' | grep -v ^/model/ | sort -u) . \
     && mkdir -p var/lib/dpkg/status.d \
     && dpkg-query --status libstdc++6 > var/lib/dpkg/status.d/libstdc++6
 
