@@ -4,7 +4,7 @@
  * Needs root, buildah and the Dockerfile's base image among its images. IMAGE_BUILD_OPTIONS has further options of `buildah build`, such as a
  * volume with the certificates of a registry mirror.
  */
-import { lstatSync, mkdirSync } from 'node:fs'
+import { lstatSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
@@ -110,7 +110,9 @@ describe.skipIf(obstacle)(`the container image${obstacle ? `: skipped, ${obstacl
       }).exitCode
     expect(check(port)).toBe(0)
     expect(check(findFreePort())).toBe(1)
-    child.kill('SIGKILL')
+    // unshare's own child changes its user, and so outlives it.
+    const inner = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ')
+    for (const id of inner) process.kill(Number(id), 'SIGKILL')
     await child.exited
   }, 180_000)
 })
