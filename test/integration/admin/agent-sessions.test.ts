@@ -151,8 +151,8 @@ describeBackends('sessions of agents', backend => {
       insert into usage_records (
         recorded_at, project_id, request_id, status, endpoint, model, streamed, prompt_tokens, cached_prompt_tokens, completion_tokens, tokens_saved,
         cost_usd, saved_usd, latency_ms, duration_ms, key_id, session)
-      select '${at}'::timestamptz - g * interval '1 millisecond', find_project('${row?.name}'), 'm' || g, 200, 'chat', 'm', false, 1, 0, 1, 0, 0, 0, 1, 1, ${keys[0]}, 'long'
-      from generate_series(1, 50000) g`)
+      select '${at}'::timestamptz - g * interval '1 millisecond', find_project('${row?.name}'), 'm' || g, 200, 'chat', 'm', false, 1, 0, 1, 0, 0, 0, 1, 1, ${keys[0]}, case when g > 50000 then 'before' else 'long' end
+      from generate_series(1, 50100) g`)
     const { status, json } = await get(
       `/v1/usage/sessions?project_id=proj_${project}&start_time=0&end_time=${now - 86_400}`,
     )
