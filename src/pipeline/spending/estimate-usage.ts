@@ -107,7 +107,7 @@ export interface EstimateOptions {
   reason: EstimateReason
   /** Whether the known usage is all that was used. */
   isComplete?: boolean
-  /** Tokens of the output; null if unknown. */
+  /** Tokens of the output, or the most that they can be; null if unknown. */
   outputTokens?: number | null
 }
 
@@ -131,7 +131,7 @@ export function estimateUsage(
     isUnpriced: max.usd === null && usd === null,
     estimate: {
       reason,
-      doubtfulUsd: doubtful(maxCostWith(call, known, max.usd), MAX_RECORDED_USD, usd ?? 0),
+      doubtfulUsd: doubtful(maxCostWith(call, known, max.usd, outputTokens), MAX_RECORDED_USD, usd ?? 0),
       doubtfulTokens: doubtful(max.tokens, MAX_RECORDED_TOKENS, tokens),
     },
   }
@@ -180,11 +180,19 @@ function isPaidByToken(call: PricedCall): boolean {
   return kind === 'chat' || kind === 'completion' || kind === 'embedding'
 }
 
-/** Returns the upper bound of the whole call, and no less than the known usage costs with the longest possible output. */
-function maxCostWith(call: PricedCall, { missing, ...known }: TokenUsage, usd: number | null): number | null {
+/**
+ * Returns the upper bound of the whole call, and no less than the known usage costs with the longest possible output: `outputTokens`, if the
+ * provider reported so many in total.
+ */
+function maxCostWith(
+  call: PricedCall,
+  { missing, ...known }: TokenUsage,
+  usd: number | null,
+  outputTokens: number | null,
+): number | null {
   if (usd === null || !missing?.includes('completion')) return usd
-  const { output } = maxTokens(call.size(), findPricedModel(call))
-  const longest = costOf(call, { ...known, completionTokens: Math.max(known.completionTokens, output ?? 0) })
+  const output = outputTokens ?? maxTokens(call.size(), findPricedModel(call)).output ?? 0
+  const longest = costOf(call, { ...known, completionTokens: Math.max(known.completionTokens, output) })
   return Math.max(usd, longest ?? 0)
 }
 

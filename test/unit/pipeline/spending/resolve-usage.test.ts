@@ -84,9 +84,18 @@ test('for a model that may reason, charges what it showed; the rest, up to the t
   expect(most.estimate).toMatchObject({ reason: 'not_reported' })
   expect(most.usd).toBeLessThan((100 * 4) / 1e6)
   expect((most.usd ?? 0) + (most.estimate?.doubtfulUsd ?? 0)).toBeGreaterThanOrEqual((500 * 4) / 1e6)
-  const bounded = await chargeReported(callTo(PRICED), { total_tokens: 60 })
-  expect(bounded.estimate?.doubtfulUsd).toBeLessThan(most.estimate?.doubtfulUsd ?? 0)
-  expect(bounded.estimate?.doubtfulUsd).toBeGreaterThan(0)
+  for (const total of [60, 400]) {
+    const { usd, estimate, promptTokens, completionTokens } = await chargeReported(callTo(PRICED), {
+      total_tokens: total,
+    })
+    const { doubtfulUsd = 0, doubtfulTokens = 0 } = estimate ?? {}
+    expect(doubtfulUsd).toBeGreaterThan(0)
+    // All of the total may be output, and the prompt is counted with a margin.
+    expect((usd ?? 0) + doubtfulUsd).toBeGreaterThanOrEqual((total * 4) / 1e6)
+    expect((usd ?? 0) + doubtfulUsd).toBeLessThan((total * 4 + 40) / 1e6)
+    expect(promptTokens + completionTokens + doubtfulTokens).toBeGreaterThanOrEqual(total)
+    expect(promptTokens + completionTokens + doubtfulTokens).toBeLessThan(total + 40)
+  }
   const prompt = await chargeReported(callTo(PRICED), { prompt_tokens: 90_000 })
   expect((prompt.usd ?? 0) + (prompt.estimate?.doubtfulUsd ?? 0)).toBeGreaterThanOrEqual((90_000 + 500 * 4) / 1e6)
   expect(prompt.promptTokens).toBe(90_000)
@@ -222,6 +231,16 @@ describe('a response that ended early', () => {
     expect(promptTokens).toBeGreaterThan(counted.promptTokens)
     expect(completionTokens).toBeGreaterThan(counted.completionTokens)
     expect(usd ?? 0).toBeLessThanOrEqual((counted.usd ?? 0) * 1.5)
+  })
+
+  test('costs an estimate if its provider failed, although no part of a stream shows that', async () => {
+    const { text } = begun
+    const counted = await charge(callTo(PLAIN), { text })
+    expect(counted.estimate).toBeUndefined()
+    const failed = await charge(callTo(PLAIN), { text, reason: 'provider_failed' })
+    expect(failed.estimate).toMatchObject({ reason: 'provider_failed' })
+    expect(failed.promptTokens).toBeGreaterThan(counted.promptTokens)
+    expect(failed.completionTokens).toBeGreaterThan(counted.completionTokens)
   })
 
   test('costs what arrived, also for a model that reasons; the rest is doubtful', async () => {
