@@ -10,6 +10,8 @@ const messages = [{ role: 'user', content: 'Why?' }]
 
 interface Case {
   model: string
+  /** The model's name in the catalogue, if it is another one. */
+  listedAs?: string
   endpoint?: string
   kind?: string
   capabilities?: string[]
@@ -17,11 +19,17 @@ interface Case {
 }
 
 function isSeen(
-  { model, endpoint = 'chat', kind = 'openai', capabilities = ['reasoning'], ...more }: Case,
+  { model, listedAs = model, endpoint = 'chat', kind = 'openai', capabilities = ['reasoning'], ...more }: Case,
   answer?: JsonObject,
 ) {
   const body = { model, ...(endpoint === 'responses' ? { input: 'Why?' } : { messages }), ...more }
-  const known = { provider: kind, model, kind: 'chat', capabilities, unitPrices: {} } as unknown as CatalogueModel
+  const known = {
+    provider: kind,
+    model: listedAs,
+    kind: 'chat',
+    capabilities,
+    unitPrices: {},
+  } as unknown as CatalogueModel
   return isAllOutputVisible(
     {
       ...{ endpoint, model, body },
@@ -99,6 +107,10 @@ test.each<[string, Case]>([
     { model: 'gpt-5.5', endpoint: 'messages', thinking: { type: 'disabled' } },
   ],
   ['a model variant with reasoning', { model: 'anthropic/claude-sonnet-4.5:thinking', ...aggregated }],
+  [
+    'a model variant with reasoning that is listed with its base model',
+    { model: 'anthropic/claude-sonnet-4.5:thinking', listedAs: 'anthropic/claude-sonnet-4.5', ...aggregated },
+  ],
   ['included reasoning', { model: 'anthropic/claude-sonnet-4.5', ...aggregated, include_reasoning: true }],
 ])('%s: more may be charged than is visible', (_, given) => {
   expect(isSeen(given)).toBe(false)
