@@ -14,6 +14,7 @@ interface ImportedKey {
   key: string
   expires_at?: string | null
   blocked?: boolean
+  requests_per_minute?: number
 }
 
 let upstreams: Upstreams
@@ -41,7 +42,7 @@ describeBackends('imported keys', backend => {
       document: {
         ...{ gateway: 'litellm', plan: 'pro', has_all_keys: false, vendors: [], vendor_keys: [], budgets: [] },
         projects: [{ id: 'team-1', name: 'search', settings: {}, members: [] }],
-        keys: keys.map(({ key, expires_at = null, blocked = false }) => ({
+        keys: keys.map(({ key, expires_at = null, blocked = false, requests_per_minute = 7 }) => ({
           ...{
             hash: hashOf(key),
             former_of: null,
@@ -49,7 +50,7 @@ describeBackends('imported keys', backend => {
             name: key.slice(-8),
             prefix: `sk-...${key.slice(-4)}`,
           },
-          ...{ created_at: null, expires_at, blocked, requests_per_minute: 7 },
+          ...{ created_at: null, expires_at, blocked, requests_per_minute },
           ...{ tokens_per_minute: null, allowed_models: null },
         })),
         ...options,
@@ -122,6 +123,13 @@ describeBackends('imported keys', backend => {
     // Deactivated here: an import does not restore it.
     await importKeys([{ key: valid }])
     expect(await statusOf(valid)).toBe('403 api_key_disabled')
+    // Nor does one that changes its limits.
+    await importKeys([{ key: valid, requests_per_minute: 8 }])
+    expect(await statusOf(valid)).toBe('403 api_key_disabled')
+    const [changed] = await proxy.query(
+      `select requests_per_minute from api_keys where key_hash = decode('${hashOf(valid)}', 'hex')`,
+    )
+    expect(changed).toEqual({ requests_per_minute: 8 })
   })
 
   test('expires at the operator’s date, and not before one is set', async () => {
@@ -154,6 +162,11 @@ describeBackends('imported keys', backend => {
     expect(await statusOf(rotated)).toBe('accepted')
     await importKeys([], { keys_until: null })
     expect(await statusOf(key)).toBe('401 invalid_api_key')
+    // What happened to the former value at its gateway does not concern the key that was issued here.
+    await importKeys([{ key, expires_at: new Date(Date.now() - 60_000).toISOString() }])
+    expect(await statusOf(rotated)).toBe('accepted')
+    await importKeys([{ key, blocked: true }])
+    expect(await statusOf(rotated)).toBe('accepted')
   })
 
   test('deactivates a key that its gateway no longer has', async () => {
