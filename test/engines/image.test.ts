@@ -53,7 +53,17 @@ describe.skipIf(obstacle)(`the container image${obstacle ? `: skipped, ${obstacl
   beforeAll(async () => {
     const options = process.env.IMAGE_BUILD_OPTIONS?.split(' ') ?? []
     const platform = ['--build-arg', `TARGETARCH=${ARCHITECTURE}`, '--pull-never', '--layers', '--format=docker']
-    await buildah('build', ...platform, '--isolation=chroot', '--network=host', ...options, '--target=program', '-t', NAME, '.')
+    await buildah(
+      'build',
+      ...platform,
+      '--isolation=chroot',
+      '--network=host',
+      ...options,
+      '--target=program',
+      '-t',
+      NAME,
+      '.',
+    )
     container = await buildah('from', '--pull-never', NAME)
     await runCommand('cp', '-a', await buildah('mount', container), root)
     for (const name of ['dev', 'proc']) mkdirSync(join(root, name))

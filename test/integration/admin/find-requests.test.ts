@@ -187,19 +187,22 @@ describeBackends('finding requests', backend => {
     expect(await find(nobody?.id)).toEqual([])
   })
 
-  test.each(['key_type', 'model_name', 'outcome'])('by %s alone, to which a number of the overview links', async name => {
-    // Long enough for records of all three keys.
-    const from = now - DAYS * 86_400
-    for (const value of FILTERS[name]?.values ?? []) {
-      const [row] = await proxy.query<{ n: number }>(
-        `select count(*)::integer as n from usage_records where project_id = ${project}
+  test.each(['key_type', 'model_name', 'outcome'])(
+    'by %s alone, to which a number of the overview links',
+    async name => {
+      // Long enough for records of all three keys.
+      const from = now - DAYS * 86_400
+      for (const value of FILTERS[name]?.values ?? []) {
+        const [row] = await proxy.query<{ n: number }>(
+          `select count(*)::integer as n from usage_records where project_id = ${project}
           and recorded_at >= to_timestamp(${from}) and ${FILTERS[name]?.meaning(value)}`,
-      )
-      const span = `project_id=proj_${project}&start_time=${from}&format=json`
-      const { text } = await get(`/v1/requests/export?${span}&${name}=${encodeURIComponent(value)}`)
-      expect([value, JSON.parse(text).length]).toEqual([value, row?.n])
-    }
-  })
+        )
+        const span = `project_id=proj_${project}&start_time=${from}&format=json`
+        const { text } = await get(`/v1/requests/export?${span}&${name}=${encodeURIComponent(value)}`)
+        expect([value, JSON.parse(text).length]).toEqual([value, row?.n])
+      }
+    },
+  )
 
   test.each([
     [30_000, 7_000, 20],
