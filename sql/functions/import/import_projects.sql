@@ -48,13 +48,13 @@ begin
     end loop;
     for member in
         -- Someone who is listed twice has the higher role.
-        select distinct on (p.id, lower(btrim(m.email))) p.id, p.name, lower(btrim(m.email)) as email, m.role
+        select distinct on (p.id, fold_email(m.email)) p.id, p.name, fold_email(m.email) as email, m.role
         from jsonb_to_recordset(document -> 'projects') as g (id text, members jsonb)
         join projects p on p.imported_id = (document ->> 'gateway') || ':' || g.id
         cross join jsonb_to_recordset(g.members) as m (email text, role text)
-        left join users u on u.email = lower(btrim(m.email))
+        left join users u on u.email = fold_email(m.email)
         where not exists (select from memberships s where s.project_id = p.id and s.user_id = u.id)
-        order by p.id, lower(btrim(m.email)), m.role <> 'owner'
+        order by p.id, fold_email(m.email), m.role <> 'owner'
     loop
         select u.id into member_id from users u where u.email = member.email;
         if not found then

@@ -131,7 +131,7 @@ function planMembers(
 ): PlannedProject['members'] {
   return asList(team.members_with_roles).flatMap(entry => {
     const { user_id, user_email, role } = asObject(entry)
-    const email = (asText(user_email) ?? asText(users.get(asText(user_id))?.user_email))?.trim().toLowerCase()
+    const email = (asText(user_email) ?? asText(users.get(asText(user_id))?.user_email))?.trim()
     if (email === undefined || !/^[^\s@]{1,64}@[^\s@]{1,190}$/.test(email)) {
       report.omit('members without an e-mail address', 'people log in with their e-mail address')
       return []

@@ -168,7 +168,7 @@ test('reads JSON that a column holds as text, and ignores what is none', () => {
     },
   )
   expect(projects[0]?.settings.aliases).toEqual(['fast=openai/gpt-4o-mini', 'best=openai/gpt-4o-mini'])
-  expect(projects[0]?.members).toEqual([{ email: 'a@b.example', role: 'owner' }])
+  expect(projects[0]?.members).toEqual([{ email: 'A@b.example', role: 'owner' }])
   expect(budgets).toMatchObject([{ model: 'openai/gpt-4o-mini', amount: 3 }])
 })
 
