@@ -22,7 +22,7 @@ const HEAD_CHARS = 12_000
 /** The number of shapes for each place. The next place uses the next shapes. */
 const SHAPES_EACH = 3
 /** The limit for all cases of an endpoint, one after the other. */
-const LIMIT_MS = 300_000
+const LIMIT_MS = 900_000
 const CHAT = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Hello.' }] }
 
 interface Case {
