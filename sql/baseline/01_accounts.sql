@@ -157,7 +157,7 @@ create index api_keys_imported_idx on api_keys (expires_at) where imported_hash 
 comment on table api_keys is 'Keys that clients authenticate with. Only the hash is stored: a key is shown once, when it is issued.';
 comment on column api_keys.id is 'Referred to by usage records.';
 comment on column api_keys.project_id is 'The project that the key gives access to.';
-comment on column api_keys.key_hash is 'SHA-256 of the whole key.';
+comment on column api_keys.key_hash is 'SHA-256 of the whole key; of a key of GoModel, of sk_gom_ and the hexadecimal SHA-256 of the rest.';
 comment on column api_keys.prefix is 'The first characters of the key, shown in lists and logs: lgw_proj_ or lgw_test_ and eight more; of an imported key, what its former gateway shows of it.';
 comment on column api_keys.type is 'project: standard access. test: uses the sandbox, has separate counters, and is never forwarded.';
 comment on column api_keys.name is 'The name of the key; unique among the active keys of a project, so that a rotated key may inherit it.';
@@ -173,7 +173,7 @@ comment on column api_keys.allowed_addresses is 'Networks from which requests wi
 comment on column api_keys.tokens_per_minute is 'The key''s own limit, where it is lower than its plan''s; null: the plan''s.';
 comment on column api_keys.minute_counted_until is 'Until then the key''s requests a minute are also counted in minute_counts, because a process admits some without Redis; null: never yet. Ahead: at most 150 seconds.';
 comment on column api_keys.session_id is 'For a key of the dashboard''s Playground: the login in which it was created and with which it expires. Such keys are not listed. Null for all others.';
-comment on column api_keys.imported_hash is 'For a key of another gateway: the SHA-256 under which it was imported. It stays when the key is rotated, so that a later import does not restore the former value. Null: issued here.';
+comment on column api_keys.imported_hash is 'For a key of another gateway: the hash under which it was imported. It stays when the key is rotated, so that a later import does not restore the former value. Null: issued here.';
 comment on column api_keys.imported_expires_at is 'When an imported key expires at its former gateway; null: never, or issued here.';
 comment on column api_keys.is_imported is 'Whether the key''s present value comes from another gateway. It may have any format.';
 

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { createKeyValidator, hashBearerKey, isAddressAllowed } from '../../../src/admission/key-validator.ts'
+import {
+  createKeyValidator,
+  hashBearerKey,
+  hashGoModelKey,
+  isAddressAllowed,
+} from '../../../src/admission/key-validator.ts'
 import type { ResolvedKey, UnknownKey } from '../../../src/postgres/admit-requests.ts'
 import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
 
@@ -39,6 +44,27 @@ test('accepts a key of another format only while imported keys are accepted', ()
   for (const bad of [key, `Basic ${key}`, `Bearer ${key} ${key}`, 'Bearer schlüssel', `Bearer ${'x'.repeat(513)}`]) {
     expect(() => hashBearerKey(bad, true)).toThrow('Invalid API key')
   }
+})
+
+test('a key of GoModel is found by the hash of its rest, which no key of another text is', () => {
+  const sha256 = (text: string) => Bun.SHA256.hash(text, 'hex')
+  const hashOf = (key: string) => hashBearerKey(`Bearer ${key}`, true)
+  const rest = 'Zx9v2Qm7Lp4Tn8Wb1Kc6Hd'
+  const stored = hashGoModelKey(sha256(rest))
+  expect(hashOf(`sk_gom_${rest}`)).toBe(stored)
+  expect(hashGoModelKey(sha256(rest).toUpperCase())).toBe(stored)
+  // A key of LiteLLM of the same text stays a key of its own, also if the prefix is put before it.
+  expect(hashOf(rest)).toBe(sha256(rest))
+  expect(hashOf('sk_gom_sk-1234')).not.toBe(hashOf('sk-1234'))
+  const others = [
+    rest,
+    `sk_gom_${sha256(rest)}`,
+    `sk_gom_sk_gom_${rest}`,
+    `SK_GOM_${rest}`,
+    `sk_gom_${rest}x`,
+    'sk_gom_',
+  ]
+  for (const other of others) expect(hashOf(other)).not.toBe(stored)
 })
 
 test('each verdict has its error, and only an active key is cached', async () => {
