@@ -19,7 +19,7 @@ interface Module {
 
 /** From top to bottom. */
 const MODULES: readonly Module[] = [
-  { name: 'process', maxLines: 4_100 },
+  { name: 'process', maxLines: 4_800 },
   { name: 'dashboard', maxLines: 13_300 },
   { name: 'admin', maxLines: 7_500 },
   { name: 'http', maxLines: 2_250 },

@@ -3,14 +3,13 @@ import { BlockList, isIP } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { createError } from '../errors/errors.ts'
 import type { ResolvedKey, UnknownKey } from '../postgres/admit-requests.ts'
+import { hashKey } from '../postgres/key-hash.ts'
 import { type FastStore, unknownKeyWindowName } from '../stores/fast-store.ts'
 import type { Quota } from './quota.ts'
 import { createRateLimitError } from './rate-limiter.ts'
 
 const ISSUED_KEY = /^lgw_(proj|test)_[0-9A-Za-z_-]{8,200}$/
 const IMPORTED_KEY = /^[!-~]{1,512}$/
-/** Begins GoModel's keys, of which it stores the SHA-256 of the rest. */
-const GOMODEL_PREFIX = 'sk_gom_'
 
 /** Cached key records. They save a round trip and decide nothing. */
 const MAX_KNOWN_KEYS = 100_000
@@ -19,16 +18,6 @@ const MAX_KNOWN_KEYS = 100_000
 const UNKNOWN_KEYS_PER_MINUTE = 120
 const RELEASE_EVERY_MS = 200
 const MAX_QUEUED = 1_000
-
-/** The hash of a key of GoModel, from the one that is stored there. No other key has it: not the rest alone, and none of another gateway. */
-export const hashGoModelKey = (storedHash: string): string =>
-  Bun.SHA256.hash(`${GOMODEL_PREFIX}${storedHash.toLowerCase()}`, 'hex')
-
-/** Hex SHA-256 of a key; of a key of GoModel, its hash above. */
-const hashKey = (key: string): string =>
-  key.startsWith(GOMODEL_PREFIX)
-    ? hashGoModelKey(Bun.SHA256.hash(key.slice(GOMODEL_PREFIX.length), 'hex'))
-    : Bun.SHA256.hash(key, 'hex')
 
 /**
  * Hash of the Bearer key. Throws 401 when the header is missing, is not Bearer, or its key has another format than the keys that are

@@ -55,6 +55,8 @@ const HELP = `Usage: model-proxy                                    starts the p
        model-proxy import litellm [--config FILE] [--dry-run] [--keys-until DATE]
                                                       imports LiteLLM's config.yaml, and its database from
                                                       LITELLM_DATABASE_URL: projects, keys, budgets, models
+       model-proxy import gomodel --database URL|FILE [--config FILE] [--dry-run]
+                                                      imports the same from GoModel
        model-proxy embedder:install [--to DIRECTORY]  downloads the sentence model for EMBEDDER=local
        model-proxy healthcheck                        exits with 0 if the proxy at 127.0.0.1:PORT is alive
        model-proxy --version

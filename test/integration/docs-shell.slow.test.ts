@@ -43,6 +43,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   focus_costs: 'test/integration/focus-csv.test.ts',
   'exists()': 'test/integration/docs-automation.slow.test.ts',
   'import litellm': 'test/integration/import-litellm.test.ts',
+  'import gomodel': 'test/integration/import-gomodel.test.ts',
   'insert into model_proxy.models': 'test/integration/import-litellm.test.ts',
   A_LITELLM_KEY: 'test/integration/import-litellm.test.ts',
 }

@@ -11,9 +11,8 @@ import { ImportReport } from '../../src/process/import/import-report.ts'
 import { planModels } from '../../src/process/import/litellm-models.ts'
 import { readLiteLlmConfig, readLiteLlmDatabase } from '../../src/process/import/litellm-source.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
-import { bareEnvironment } from '../harness/bare-environment.ts'
 import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
-import { blocksOf, findBlock, ROOT } from '../harness/docs-blocks.ts'
+import { blocksOf, findBlock, runDocsBlock } from '../harness/docs-blocks.ts'
 import { createCompany } from '../harness/litellm-company.ts'
 import { startProxy } from '../harness/proxy.ts'
 import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
@@ -50,18 +49,7 @@ afterAll(async () => {
 const PAGE = 'docs/move-from-litellm.md'
 
 /** Runs a shell block of the docs beside config.yaml. */
-async function runBlock(block: string, environment: Record<string, string>): Promise<string> {
-  const command = `model-proxy() { bun '${ROOT}src/process/server.ts' "$@"; }`
-  const child = Bun.spawn(['bash', '-euo', 'pipefail', '-c', `${command}\n${block}`], {
-    cwd: FIXTURES,
-    env: { ...bareEnvironment(), ...environment },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
-  expect([await child.exited, err]).toEqual([0, err])
-  return out
-}
+const runBlock = (block: string, environment: Record<string, string>) => runDocsBlock(block, FIXTURES, environment)
 
 const embeddedSourceUrl = () => `postgresql://postgres:litellm@127.0.0.1:${source.psqlPort}/postgres`
 const inSchema = (url: string, schema: string) => `${url}?schema=${schema}&connection_limit=5&sslmode=disable`

@@ -2,10 +2,10 @@
 import { Type as t } from '@sinclair/typebox'
 import { invalidRequestError } from '../../errors/errors.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
+import { hashKey } from '../../postgres/key-hash.ts'
 import { defineOperation } from '../admin-operation.ts'
 import { leakedKeySchema } from '../responses/leaked-keys.ts'
 import { listSchema } from '../responses/shared.ts'
-import { hashToken } from '../session-cookie.ts'
 
 /** A key, or at least its displayed beginning, anywhere in a text. */
 const KEY = /lgw_(?:proj|test|admin)_[0-9A-Za-z]{8,}/
@@ -27,7 +27,7 @@ export const LEAKED_KEY_OPERATIONS = [
           "The field 'text' must contain a key or its displayed beginning, such as lgw_proj_ and eight more characters.",
           'text',
         )
-      const hash = hashToken(key)
+      const hash = hashKey(key)
       // The beginning of another gateway's key may be most of it.
       const key_prefix = issued?.slice(0, issued.lastIndexOf('_') + 1 + SHOWN_CHARACTERS) ?? ''
       // A key that is not found counts as a failed attempt with a credential, so that keys cannot be guessed here.

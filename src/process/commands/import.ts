@@ -1,6 +1,6 @@
 /**
- * `import litellm [--config FILE] [--dry-run] [--plan enterprise] [--project NAME] [--keys-until DATE|never]`: imports LiteLLM's
- * configuration, and its database from LITELLM_DATABASE_URL.
+ * `import litellm|gomodel [--config FILE] [--database URL|FILE] [--dry-run] [--plan enterprise] [--project NAME] [--keys-until DATE|never]`:
+ * imports the configuration of LiteLLM and its database from LITELLM_DATABASE_URL, or GoModel's configuration and database.
  */
 import { listVendors } from '../../catalogue/list-vendors.ts'
 import { type Config, processEnvironment, readConfig } from '../../config/config.ts'
@@ -10,9 +10,17 @@ import { listModels } from '../../postgres/list-models.ts'
 import { readEncryptionKeys } from '../../providers/keys/encryption-key.ts'
 import { installationKeyOwner } from '../../providers/keys/installation-keys.ts'
 import { createVault } from '../../providers/keys/vault.ts'
+import { planGoModelAccounts } from '../import/gomodel-accounts.ts'
+import { planVirtualModels } from '../import/gomodel-models.ts'
+import {
+  type GoModelConfig,
+  type GoModelDatabase,
+  readGoModelConfig,
+  readGoModelDatabase,
+} from '../import/gomodel-source.ts'
 import { formatReport, ImportReport } from '../import/import-report.ts'
-import { planAccounts } from '../import/litellm-accounts.ts'
-import { planModels } from '../import/litellm-models.ts'
+import { type AccountPlan, planAccounts } from '../import/litellm-accounts.ts'
+import { type ModelPlan, planModels } from '../import/litellm-models.ts'
 import { planSettings } from '../import/litellm-omitted.ts'
 import {
   type LiteLlmConfig,
@@ -20,26 +28,35 @@ import {
   readLiteLlmConfig,
   readLiteLlmDatabase,
 } from '../import/litellm-source.ts'
-import type { PlannedVendor } from '../import/litellm-vendors.ts'
+import type { ModelPlanOptions, PlannedVendor } from '../import/litellm-vendors.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 import { parseArguments } from './parse-arguments.ts'
 
 const USAGE =
-  'import litellm [--config config.yaml] [--dry-run] [--plan enterprise] [--project NAME] [--keys-until 2027-06-30|never]'
+  'import litellm|gomodel [--config config.yaml] [--database URL|FILE] [--dry-run] [--plan enterprise] [--project NAME] [--keys-until 2027-06-30|never]'
 const URL_VARIABLE = 'LITELLM_DATABASE_URL'
 /** Time for one statement, which imports everything. */
 const STATEMENT_LIMIT_MS = 600_000
 
-export interface ImportOptions {
-  config: LiteLlmConfig | null
-  source: LiteLlmDatabase | null
+interface CommonOptions {
   isDryRun: boolean
   plan: string
-  /** The project of keys without a team. */
+  /** The project of keys without a team or path. */
   project: string
   /** When imported keys expire; null: never; undefined: as before. */
   keysUntil: string | null | undefined
   environment: Readonly<Record<string, string | undefined>>
+}
+
+export interface ImportOptions extends CommonOptions {
+  config: LiteLlmConfig | null
+  source: LiteLlmDatabase | null
+}
+
+export interface GoModelImportOptions extends CommonOptions {
+  /** Null if no file was given. */
+  config: GoModelConfig | null
+  source: GoModelDatabase | null
 }
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -48,62 +65,117 @@ export async function run(args: readonly string[]): Promise<number> {
     words: 1,
     options: {
       config: { type: 'string' },
+      database: { type: 'string' },
       'dry-run': { type: 'boolean', default: false },
       plan: { type: 'string', default: 'enterprise' },
       project: { type: 'string', default: 'personal' },
       'keys-until': { type: 'string' },
     },
   })
-  if (words[0] !== 'litellm') throw new Error(`only litellm can be imported: ${USAGE}`)
-  const keysUntil = parseKeysUntil(options['keys-until'])
-  const url = processEnvironment[URL_VARIABLE]
-  if (options.config === undefined && url === undefined && keysUntil === undefined)
-    throw new Error(`give --config FILE, and LiteLLM’s database in the variable ${URL_VARIABLE}`)
-  const config = options.config === undefined ? null : await readLiteLlmConfig(options.config)
-  if (url !== undefined) reportProgress('reading LiteLLM’s database')
-  const source = url === undefined ? null : await readLiteLlmDatabase(url)
-  if (source) reportProgress(`read ${source.VerificationToken.length} keys and ${source.TeamTable.length} teams`)
-  const setup = {
-    config,
-    source,
-    keysUntil,
+  const common = {
+    keysUntil: parseKeysUntil(options['keys-until']),
     isDryRun: options['dry-run'],
     plan: options.plan,
     project: options.project,
+    environment: processEnvironment,
   }
+  const files = { config: options.config, database: options.database }
+  const importAll =
+    words[0] === 'litellm' ? await readLiteLlm(files, common) : await readGoModel(words[0], files, common)
   const limits = { statementTimeLimitMs: STATEMENT_LIMIT_MS }
-  const output = await withOperatorDatabase(
-    readConfig(),
-    database => importLiteLlm(database, readConfig(), { ...setup, environment: processEnvironment }),
-    limits,
-  )
+  const output = await withOperatorDatabase(readConfig(), database => importAll(database, readConfig()), limits)
   process.stdout.write(output)
   return 0
 }
 
+interface GivenFiles {
+  config: string | undefined
+  database: string | undefined
+}
+type Import = (database: Database, config: Config) => Promise<string>
+
+async function readLiteLlm(files: GivenFiles, common: CommonOptions): Promise<Import> {
+  const url = processEnvironment[URL_VARIABLE]
+  if (files.database !== undefined) throw new Error(`give LiteLLM’s database in the variable ${URL_VARIABLE}`)
+  if (files.config === undefined && url === undefined && common.keysUntil === undefined)
+    throw new Error(`give --config FILE, and LiteLLM’s database in the variable ${URL_VARIABLE}`)
+  const config = files.config === undefined ? null : await readLiteLlmConfig(files.config)
+  if (url !== undefined) reportProgress('reading LiteLLM’s database')
+  const source = url === undefined ? null : await readLiteLlmDatabase(url)
+  if (source) reportProgress(`read ${source.VerificationToken.length} keys and ${source.TeamTable.length} teams`)
+  return (database, proxy) => importLiteLlm(database, proxy, { ...common, config, source })
+}
+
+async function readGoModel(gateway: string | undefined, files: GivenFiles, common: CommonOptions): Promise<Import> {
+  if (gateway !== 'gomodel') throw new Error(`only litellm and gomodel can be imported: ${USAGE}`)
+  if (files.database === undefined && common.keysUntil === undefined)
+    throw new Error('give GoModel’s database with --database, a URL or a file such as data/gomodel.db')
+  const config = files.config === undefined ? null : await readGoModelConfig(files.config, common.environment)
+  if (files.database !== undefined) reportProgress('reading GoModel’s database')
+  const source = files.database === undefined ? null : await readGoModelDatabase(files.database)
+  if (source) reportProgress(`read ${source.auth_keys.length} keys and ${source.budgets.length} budgets`)
+  return (database, proxy) => importGoModel(database, proxy, { ...common, config, source })
+}
+
+const NO_ACCOUNTS: AccountPlan = { projects: [], keys: [], budgets: [] }
+
 /** Imports everything in one transaction, and returns the report. Throws an error of one line if nothing was imported. */
-export async function importLiteLlm(database: Database, config: Config, options: ImportOptions): Promise<string> {
-  const { isDryRun, plan, project, keysUntil, environment } = options
+export function importLiteLlm(database: Database, config: Config, options: ImportOptions): Promise<string> {
+  return importPlan(
+    database,
+    config,
+    { ...options, gateway: 'LiteLLM', hasAllKeys: options.source !== null },
+    given => {
+      const models = planModels(options.config ?? EMPTY_CONFIG, given)
+      const settings = options.config ? planSettings(options.config, models, given.report) : {}
+      const accounts = options.source
+        ? planAccounts(options.source, {
+            models,
+            settings,
+            hasModels: options.config !== null,
+            defaultProject: options.project,
+            report: given.report,
+          })
+        : NO_ACCOUNTS
+      return { models, accounts }
+    },
+  )
+}
+
+/** Like `importLiteLlm`. */
+export async function importGoModel(database: Database, proxy: Config, options: GoModelImportOptions): Promise<string> {
+  const config = options.config ?? (await readGoModelConfig(undefined, options.environment))
+  return importPlan(database, proxy, { ...options, gateway: 'GoModel', hasAllKeys: options.source !== null }, given => {
+    const { report } = given
+    if (options.source === null) return { models: planModels(EMPTY_CONFIG, given), accounts: NO_ACCOUNTS }
+    const virtual = planVirtualModels(options.source.virtual_models, config, report)
+    const models = planModels(virtual.deployments, given)
+    const settings = options.config ? planSettings(virtual.deployments, models, report) : {}
+    const rest = { config, virtual, models, settings, defaultProject: options.project, report }
+    return { models, accounts: planGoModelAccounts(options.source, rest) }
+  })
+}
+
+interface GatewayOptions extends CommonOptions {
+  gateway: string
+  hasAllKeys: boolean
+}
+
+async function importPlan(
+  database: Database,
+  config: Config,
+  { gateway, hasAllKeys, isDryRun, plan, keysUntil, environment }: GatewayOptions,
+  planAll: (given: ModelPlanOptions) => { models: ModelPlan; accounts: AccountPlan },
+): Promise<string> {
   const report = new ImportReport()
-  const written = options.config ?? EMPTY_CONFIG
   const [vendors, catalogue] = await Promise.all([listVendors(database), listModels(database)])
   const priced = new Set(catalogue.map(({ provider, model }) => `${provider}/${model}`))
-  const models = planModels(written, { vendors, environment, priced, report })
-  const settings = options.config ? planSettings(written, models, report) : {}
-  const accounts = options.source
-    ? planAccounts(options.source, {
-        models,
-        settings,
-        hasModels: options.config !== null,
-        defaultProject: project,
-        report,
-      })
-    : { projects: [], keys: [], budgets: [] }
+  const { models, accounts } = planAll({ vendors, environment, priced, report })
   const document = {
-    gateway: 'litellm',
+    gateway: gateway.toLowerCase(),
     plan,
     ...(keysUntil !== undefined && { keys_until: keysUntil }),
-    has_all_keys: options.source !== null,
+    has_all_keys: hasAllKeys,
     vendors: models.vendors.map(({ name, columns }) => ({ name, columns })),
     models: models.vendors.flatMap(({ name, models }) => models.map(model => ({ vendor: name, ...model }))),
     vendor_keys: isDryRun ? [] : await sealChangedKeys(database, config, models.vendors),
@@ -117,7 +189,7 @@ export async function importLiteLlm(database: Database, config: Config, options:
       ({ kind, created, changed, unchanged }) => `${kind}: ${created} new, ${changed} changed, ${unchanged} unchanged`,
     )
   const title = isDryRun ? 'Dry run: nothing was changed. An import would change:' : 'Imported:'
-  return `${formatReport(report)}\n${title}\n${outcome.map(line => `  ${line}\n`).join('')}`
+  return `${formatReport(report, gateway)}\n${title}\n${outcome.map(line => `  ${line}\n`).join('')}`
 }
 
 export const EMPTY_CONFIG: LiteLlmConfig = {

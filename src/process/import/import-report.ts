@@ -33,13 +33,13 @@ export class ImportReport {
 /** The number of keys and budgets that are listed one by one. */
 const MAX_LISTED = 500
 
-export function formatReport(report: ImportReport): string {
+export function formatReport(report: ImportReport, gateway: string): string {
   const listed = report.lines.filter(
     ({ kind }, at) => !['key', 'budget'].includes(kind) || at < MAX_LISTED || report.lines.length <= MAX_LISTED,
   )
   const hidden = report.lines.length - listed.length
   const table = formatTable([
-    ['', 'LITELLM', 'HERE', 'DIFFERENCE'],
+    ['', gateway.toUpperCase(), 'HERE', 'DIFFERENCE'],
     ...listed.map(({ kind, from, to, note }) => [kind, from, to, note]),
   ])
   const more = hidden > 0 ? `… and ${hidden} more keys and budgets\n` : ''

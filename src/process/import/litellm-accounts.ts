@@ -119,8 +119,8 @@ function teamSettings(
   }
 }
 
-/** An empty list of a project allows all models, and one of LiteLLM's whose names have no counterpart allows none. */
-const listOrNone = (names: string[], allowed: readonly string[] | null) =>
+/** An empty list of a project allows all models, and one of the other gateway whose names have no counterpart allows none. */
+export const listOrNone = (names: string[], allowed: readonly string[] | null) =>
   names.length === 0 && allowed !== null ? ['no-models'] : names
 
 /** Team admins become owners, and other members viewers. Users without an e-mail address cannot log in here. */

@@ -5,7 +5,7 @@ import type { ModelPlan } from './litellm-models.ts'
 import { isModelName, nameKey, shorten } from './litellm-names.ts'
 import { asList, asNumber, asText, type Json, type LiteLlmDatabase } from './litellm-source.ts'
 
-/** The project of keys without a team. */
+/** The project of keys without a team, or without a path. */
 export const NO_TEAM = 'no-team'
 /** The team of the keys that LiteLLM's own pages create for each login. */
 export const DASHBOARD_TEAM = 'litellm-dashboard'
@@ -93,7 +93,7 @@ export function planKey(row: Json, { teams, users, shared, members }: Rows, mode
 }
 
 /** Returns the lowest limit; null for none. A limit of 0 allows one, the least here. */
-function lowestLimit(limits: readonly unknown[]): number | null {
+export function lowestLimit(limits: readonly unknown[]): number | null {
   const given = limits.map(asNumber).filter(limit => limit !== null)
   return given.length === 0 ? null : Math.min(MAX_LIMIT, Math.max(1, Math.floor(Math.min(...given))))
 }

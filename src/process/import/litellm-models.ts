@@ -13,6 +13,8 @@ export interface ModelPlan {
   targets: ReadonlyMap<string, readonly string[]>
   /** Patterns of all names that LiteLLM accepts. */
   names: readonly string[]
+  /** Patterns here by those that clients send, such as `openai-2/*` by `eu/*`. */
+  patterns: ReadonlyMap<string, string>
   /** Members of the access groups of models. */
   groups: ReadonlyMap<string, readonly string[]>
   /** Milliseconds by model. */
@@ -22,7 +24,7 @@ export interface ModelPlan {
 /** Parameters of a deployment that are used below, or have no effect here. */
 const KNOWN_PARAMS = new Set(
   `model api_key api_base base_url api_version order timeout stream_timeout vertex_project vertex_location aws_region_name
-  litellm_credential_name custom_llm_provider weight rpm tpm`.split(/\s+/),
+  litellm_credential_name custom_llm_provider weight rpm tpm vendor_name`.split(/\s+/),
 )
 const PARAM_REASONS: Readonly<Record<string, string>> = {
   aws_access_key_id:
@@ -38,6 +40,7 @@ export function planModels(config: LiteLlmConfig, given: ModelPlanOptions): Mode
   const { report } = given
   const planner = new VendorPlanner(config, { ...given, environment: { ...given.environment, ...config.environment } })
   const deployments = new Map<string, { order: number; target: string }[]>()
+  const patterns = new Map<string, string>()
   const groups = new Map<string, string[]>()
   const timeouts = { response: new Map<string, number>(), firstToken: new Map<string, number>() }
   for (const { name, params, info } of config.models) {
@@ -58,7 +61,8 @@ export function planModels(config: LiteLlmConfig, given: ModelPlanOptions): Mode
       continue
     }
     const target = planner.resolve(name, params, asText(info.base_model))
-    if (target === null) continue
+    if (target?.includes('*') && name.includes('*')) patterns.set(name, target)
+    if (target === null || target.includes('*')) continue
     const all = deployments.get(name) ?? []
     if (!all.some(known => known.target === target)) all.push({ order: asNumber(params.order) ?? 1, target })
     deployments.set(name, all)
@@ -74,9 +78,8 @@ export function planModels(config: LiteLlmConfig, given: ModelPlanOptions): Mode
       (own.get(name)?.length ?? 1) > 1 ? 'the first is called, others if it fails; weights do not apply' : ''
     report.add('model', name, [model, ...fallbacks].join(' | '), balanced)
   }
-  for (const name of names.filter(name => name.includes('*')))
-    report.add('model', name, name, 'reached by the vendor’s name')
-  return { vendors: planner.vendors, targets, names: names.slice(0, MAX_NAMES), groups, timeouts }
+  for (const [name, target] of patterns) report.add('model', name, target, 'reached by the vendor’s name')
+  return { vendors: planner.vendors, targets, names: names.slice(0, MAX_NAMES), patterns, groups, timeouts }
 }
 
 function setTimeouts(target: string, params: Json, { response, firstToken }: ModelPlan['timeouts']): void {

@@ -97,10 +97,7 @@ export async function readLiteLlmConfig(path: string): Promise<LiteLlmConfig> {
 /** Reads a file and those that it includes, relative to it. As at LiteLLM, their lists are appended, and other sections replace the file's. */
 async function readYaml(path: string, including: readonly string[] = []): Promise<Json> {
   if (including.includes(path)) throw new Error(`${path} includes itself`)
-  const text = await readFile(path, 'utf8').catch(error => {
-    throw new Error(`${path} cannot be read: ${error.code ?? 'unknown error'}`)
-  })
-  const { include, ...merged } = parseYaml(path, text)
+  const { include, ...merged } = await readYamlFile(path, 'model_list')
   for (const name of typeof include === 'string' ? [include] : asList(include)) {
     const included = await readYaml(join(dirname(path), String(name)), [...including, path])
     for (const [section, value] of Object.entries(included)) {
@@ -111,14 +108,18 @@ async function readYaml(path: string, including: readonly string[] = []): Promis
   return merged
 }
 
-function parseYaml(path: string, text: string): Json {
+/** Reads a file with a mapping. Throws an error of one line that quotes no value of it. */
+export async function readYamlFile(path: string, section: string): Promise<Json> {
+  const text = await readFile(path, 'utf8').catch(error => {
+    throw new Error(`${path} cannot be read: ${error.code ?? 'unknown error'}`)
+  })
   let parsed: unknown
   try {
     parsed = Bun.YAML.parse(text)
   } catch (error) {
     throw new Error(`${path} is not valid YAML: ${error instanceof Error ? error.message.split('\n')[0] : 'unknown'}`)
   }
-  if (!isObject(parsed)) throw new Error(`${path} must contain a mapping with model_list`)
+  if (!isObject(parsed)) throw new Error(`${path} must contain a mapping with ${section}`)
   return parsed
 }
 

@@ -75,7 +75,7 @@ export class VendorPlanner {
     this.#options = options
   }
 
-  /** Returns the model's name here; null for a pattern, and for one without a counterpart, which is reported. */
+  /** Returns the name here of the model or pattern; null for one without a counterpart, which is reported. */
   resolve(name: string, given: Json, baseModel: string | null = null): string | null {
     const { vendors, environment, report } = this.#options
     const credential = this.#config.credentials.get(asText(given.litellm_credential_name) ?? '')
@@ -97,8 +97,9 @@ export class VendorPlanner {
     }
     // As LiteLLM does, a deployment without a key uses the vendor's variable, if it is set.
     const variable = `${prefix.toUpperCase()}_API_KEY`
-    const vendor = this.#find(base, columns, written ?? (environment[variable] ? `os.environ/${variable}` : null))
-    if (model.includes('*')) return null
+    const reference = written ?? (environment[variable] ? `os.environ/${variable}` : null)
+    const vendor = this.#find(base, columns, reference, asText(params.vendor_name))
+    if (model.includes('*')) return `${vendor.name}/${model}`
     const own = prefix === 'vertex_ai' ? `google/${model}` : model
     // A deployment has a name of its own, and the price of what is deployed.
     const deployed = (baseModel ?? model).replace(/^.*\//, '')
@@ -125,22 +126,23 @@ export class VendorPlanner {
       )
   }
 
-  #find(base: Vendor, columns: Json, written: string | null): PlannedVendor {
+  /** A name is given if clients send it before the names of models. */
+  #find(base: Vendor, columns: Json, written: string | null, given: string | null): PlannedVendor {
     const { vendors, environment, report } = this.#options
-    const identity = JSON.stringify([base.name, columns, written])
+    const identity = JSON.stringify([base.name, columns, written, given])
     const known = this.#byIdentity.get(identity)
     if (known) return known
     // Vendors without a released address have one for the installation.
     const isOwn = Object.keys(columns).length === 0 || (base.base_url === null && base.name !== 'azure-deployments')
     const isTaken = (name: string) => this.vendors.some(vendor => vendor.name === name)
     const isReleased = (name: string) => vendors.some(vendor => vendor.name === name && vendor.source === 'seed')
-    const wanted = isOwn ? base.name : nameVendor(base.name, String(columns.base_url))
+    const wanted = given ?? (isOwn ? base.name : nameVendor(base.name, String(columns.base_url)))
     let name = wanted
     for (let n = 2; isTaken(name) || (isReleased(name) && !(isOwn && name === base.name)); n++)
       name = `${wanted.slice(0, 28)}-${n}`
     const copied = Object.fromEntries([...COPIED, 'base_url' as const].map(column => [column, base[column]]))
-    const given = resolveEnvironment(written, environment)
-    const key = given !== null && KEY.test(given) ? given : null
+    const value = resolveEnvironment(written, environment)
+    const key = value !== null && KEY.test(value) ? value : null
     const planned: PlannedVendor = {
       name,
       columns: name === base.name ? columns : { ...copied, ...columns },

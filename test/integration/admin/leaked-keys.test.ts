@@ -1,5 +1,6 @@
 /** Finding a leaked key by its text, and restoring a key that was deactivated by mistake. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { hashGoModelKey } from '../../../src/postgres/key-hash.ts'
 import { describeOnce } from '../../harness/backends.ts'
 import { ask } from '../../harness/client.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
@@ -37,16 +38,21 @@ describeOnce('leaked keys', backend => {
     }
   })
 
-  test('are found if they were imported from another gateway, by their whole text alone', async () => {
-    const imported = `sk-${crypto.randomUUID()}`
-    const hash = new Bun.CryptoHasher('sha256').update(imported).digest('hex')
-    await proxy.query(
-      `insert into api_keys (project_id, key_hash, imported_hash, prefix, type, name)
-      select find_project('acme'), decode('${hash}', 'hex'), decode('${hash}', 'hex'), 'sk-', 'project', 'moved'`,
-    )
-    expect((await find(` ${imported}\n`)).json.data).toMatchObject([{ name: 'moved', is_whole_key: true }])
-    for (const text of [imported.slice(0, -1), 'sk-12345']) expect((await find(text)).json.data).toEqual([])
-  })
+  test.each(['sk-', 'sk_gom_'])(
+    'are found if they were imported from another gateway, by their whole text alone: %s',
+    async prefix => {
+      const rest = crypto.randomUUID()
+      const imported = `${prefix}${rest}`
+      const hash =
+        prefix === 'sk_gom_' ? hashGoModelKey(Bun.SHA256.hash(rest, 'hex')) : Bun.SHA256.hash(imported, 'hex')
+      await proxy.query(
+        `insert into api_keys (project_id, key_hash, imported_hash, prefix, type, name)
+      select find_project('acme'), decode('${hash}', 'hex'), decode('${hash}', 'hex'), 'sk-', 'project', 'moved ${prefix}'`,
+      )
+      expect((await find(` ${imported}\n`)).json.data).toMatchObject([{ name: `moved ${prefix}`, is_whole_key: true }])
+      for (const text of [imported.slice(0, -1), 'sk-12345']) expect((await find(text)).json.data).toEqual([])
+    },
+  )
 
   test('are found by their displayed beginning, and by a text that is cut off', async () => {
     for (const text of [`${leaked.slice(0, 17)}…`, leaked.slice(0, 30)])

@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest'
-import {
-  createKeyValidator,
-  hashBearerKey,
-  hashGoModelKey,
-  isAddressAllowed,
-} from '../../../src/admission/key-validator.ts'
+import { createKeyValidator, hashBearerKey, isAddressAllowed } from '../../../src/admission/key-validator.ts'
 import type { ResolvedKey, UnknownKey } from '../../../src/postgres/admit-requests.ts'
+import { hashGoModelKey } from '../../../src/postgres/key-hash.ts'
 import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
 
 const ADDRESS = '198.51.100.7'
