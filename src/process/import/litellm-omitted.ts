@@ -1,5 +1,6 @@
 /** LiteLLM's settings: those that become settings of projects, and the reasons why others have no counterpart. */
 import { formatCommand } from '../../config/operator-command.ts'
+import { nowMs } from '../../event-loop/clock.ts'
 import type { ImportReport } from './import-report.ts'
 import type { ModelPlan } from './litellm-models.ts'
 import { isModelName } from './litellm-names.ts'
@@ -176,7 +177,7 @@ export function reportKeys(
   for (const { prefix, name, project, blocked, expires_at, tokens_per_minute } of keys) {
     const differences = [
       blocked ? 'blocked: deactivated' : '',
-      expires_at && Date.parse(expires_at) < Date.now() ? 'expired' : '',
+      expires_at && Date.parse(expires_at) < nowMs() ? 'expired' : '',
       tokens_per_minute === null ? '' : 'its tpm limit counts max_tokens before a call',
     ]
     report.add(
