@@ -32,9 +32,13 @@ export function createQuotaLedger(database: Database): QuotaLedger {
   const refunds = new RefundQueue(database)
   const slots = createReservationSlots()
 
+  function refund({ project_id, key_type, month }: MonthlyCounterKey, requests: number): void {
+    refunds.add({ projectId: project_id, keyType: key_type, month, requests })
+  }
+
   function refundGranted(replies: readonly AdmissionReply[]): void {
     for (const { resolvedKey, granted } of replies)
-      if (resolvedKey.verdict !== 'unknown' && granted > 0) refunds.add(resolvedKey, granted)
+      if (resolvedKey.verdict !== 'unknown' && granted > 0) refund(resolvedKey, granted)
   }
 
   return {
@@ -42,7 +46,7 @@ export function createQuotaLedger(database: Database): QuotaLedger {
       if (requests.every(request => request.requests === 0)) return admitRequests(database, requests, null, maxWaitMs)
       return slots.use(batch => admitRequests(database, requests, batch, maxWaitMs), refundGranted)
     },
-    refund: (counter, requests) => refunds.add(counter, requests),
+    refund,
     async settled() {
       await slots.settled()
       await refunds.settled()
@@ -50,52 +54,68 @@ export function createQuotaLedger(database: Database): QuotaLedger {
   }
 }
 
+/** Sends refunds in batches, one after the other. A counter that another transaction locks gets a queue of its own, which the others do not wait for. */
 class RefundQueue {
   readonly #database: Database
+  /** Called when nothing is left to send; null for the queue of all counters. */
+  readonly #onEmpty: (() => void) | null
   /** Waiting refunds by project, key type and month. */
   readonly #waiting = new Map<string, QuotaRefund>()
+  /** The queues of locked counters, by the same names. */
+  readonly #locked = new Map<string, RefundQueue>()
   #sending: Promise<void> | null = null
 
-  constructor(database: Database) {
+  constructor(database: Database, onEmpty: (() => void) | null = null) {
     this.#database = database
+    this.#onEmpty = onEmpty
   }
 
-  add({ project_id, key_type, month }: MonthlyCounterKey, requests: number): void {
-    const name = `${project_id} ${key_type} ${month}`
+  add(refund: QuotaRefund): void {
+    const name = `${refund.projectId} ${refund.keyType} ${refund.month}`
+    const locked = this.#locked.get(name)
     const waiting = this.#waiting.get(name)
-    if (waiting) waiting.requests += requests
-    else this.#waiting.set(name, { projectId: project_id, keyType: key_type, month, requests })
+    if (locked) locked.add(refund)
+    else if (waiting) waiting.requests += refund.requests
+    else this.#waiting.set(name, { ...refund })
     this.#sending ??= Promise.resolve().then(() => this.#sendAll())
   }
 
   async settled(): Promise<void> {
     await this.#sending
+    await Promise.all(this.#locked.values().map(queue => queue.settled()))
   }
 
   async #sendAll(): Promise<void> {
     while (this.#waiting.size > 0) {
-      const refunds = [...this.#waiting.values()]
+      const refunds = [...this.#waiting]
       this.#waiting.clear()
       await this.#sendUntilConfirmed(refunds)
     }
     this.#sending = null
+    this.#onEmpty?.()
   }
 
-  /**
-   * Retries a batch under one id, so that the database applies it once. If another transaction locks one project's counter, the other
-   * refunds do not wait for it.
-   */
-  async #sendUntilConfirmed(refunds: readonly QuotaRefund[]): Promise<void> {
+  /** Retries a batch under one id, so that the database applies it once. One that may have been applied is not divided. */
+  async #sendUntilConfirmed(refunds: readonly (readonly [name: string, refund: QuotaRefund])[]): Promise<void> {
+    const all = refunds.map(([, refund]) => refund)
+    let mayBeApplied = false
     for (const batch = crypto.randomUUID(); ; await Bun.sleep(RETRY_MS)) {
-      const failed = await refundRequests(this.#database, refunds, batch).then(
+      const failed = await refundRequests(this.#database, all, batch).then(
         () => null,
         reason => ({ reason }),
       )
       if (!failed) return
-      if (!isLockTimeout(failed.reason) || refunds.length === 1) continue
-      await Promise.all(refunds.map(one => this.#sendUntilConfirmed([one])))
+      mayBeApplied ||= !isLockTimeout(failed.reason)
+      if (mayBeApplied || this.#onEmpty !== null) continue
+      for (const [name, refund] of refunds) this.#sendApart(name, refund)
       return
     }
+  }
+
+  #sendApart(name: string, refund: QuotaRefund): void {
+    const queue = this.#locked.get(name) ?? new RefundQueue(this.#database, () => this.#locked.delete(name))
+    this.#locked.set(name, queue)
+    queue.add(refund)
   }
 }
 

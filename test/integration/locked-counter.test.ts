@@ -1,5 +1,6 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createQuotaLedger, type MonthlyCounterKey } from '../../src/admission/quota-reservations.ts'
 import { describeReal } from '../harness/backends.ts'
 import { type Answer, ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -90,5 +91,44 @@ describeReal('an operator’s transaction locks one project’s counter', backen
     await waitUntil('the other project is refunded', async () => (await countOf(free)) === 1)
     await release()
     await waitUntil('the locked project is refunded', async () => (await countOf(held)) === 1)
+  })
+
+  test('refunds of others are not delayed by one that waits for it', async () => {
+    const [held, free] = [`held-${crypto.randomUUID()}`, `free-${crypto.randomUUID()}`]
+    for (const project of [held, free]) {
+      const key = await proxy.createKey({ project })
+      for (let i = 0; i < 4; i++) expect((await askNew(key)).status).toBe(200)
+    }
+    await proxy.settle()
+    const tried = Promise.withResolvers<void>()
+    const counters = new Map<string, MonthlyCounterKey>()
+    for (const project of [held, free]) {
+      const [row] = await proxy.query<MonthlyCounterKey>(
+        `select c.project_id::integer, c.key_type, c.month::text
+           from monthly_counters c join projects p on p.id = c.project_id where p.name = '${project}'`,
+      )
+      if (row) counters.set(project, row)
+    }
+    const { database } = proxy.stores
+    const ledger = createQuotaLedger({
+      ...database,
+      async call(text, values) {
+        try {
+          return await database.call(text, values)
+        } finally {
+          tried.resolve()
+        }
+      },
+    })
+    const refund = (project: string) => ledger.refund(counters.get(project) as MonthlyCounterKey, 1)
+    const release = await hold(held)
+    refund(held)
+    await tried.promise
+    for (const project of [free, held]) refund(project)
+    await waitUntil('the other project is refunded', async () => (await countOf(free)) === 3)
+    expect(await countOf(held)).toBe(4)
+    await release()
+    await ledger.settled()
+    expect([await countOf(held), await countOf(free)]).toEqual([2, 3])
   })
 })
