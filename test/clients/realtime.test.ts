@@ -379,6 +379,44 @@ describeOnce('realtime', backend => {
     await stopping.stop()
   })
 
+  test('a session ends when its last response is recorded, however long the database takes', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    let isHeld = false
+    const database: Stores['database'] = {
+      ...stores.database,
+      async call(text, values) {
+        if (isHeld && text.includes('admit(')) await released
+        return stores.database.call(text, values)
+      },
+    }
+    const held = await startProxy({
+      stores: { ...stores, database },
+      environment: environment(),
+      admissionTimeoutMs: 60_000,
+    })
+    const session = await open(key, `ws://127.0.0.1:${held.port}/v1/realtime?model=${MODEL}`)
+    await session.has('session.created')
+    isHeld = true
+    session.send({ type: 'response.create' })
+    await session.has('response.done')
+    await session.close()
+    // A whole session of another proxy on the same event loop.
+    const other = await open()
+    await other.has('session.created')
+    await other.close()
+    await expect.poll(() => upstream.ended.length).toBeGreaterThan(0)
+    expect(upstream.ended).toHaveLength(1)
+    release()
+    await expect.poll(() => upstream.ended.length).toBe(2)
+    await held.settle()
+    expect((await recorded()).map(({ prompt, answered }) => [prompt, answered])).toEqual([
+      [1_000, 500],
+      [0, 0],
+      [0, 0],
+    ])
+    await held.stop()
+  })
+
   /** Ends TLS in front of the proxy, as a reverse proxy does. OpenAI's classes always use TLS. */
   async function endTls(port: number): Promise<Server> {
     const { key, cert } = certificates

@@ -169,15 +169,15 @@ export class RealtimeSession {
       client.send(event ? spending.restoreEventId(event, text) : text)
     }
     spending.addReceived(text.length)
-    if (event) this.#handleEvent(event)
+    if (event) void this.#handleEvent(event)
     this.#memory.measure()
   }
 
-  #handleEvent(event: JsonObject): void {
+  async #handleEvent(event: JsonObject): Promise<void> {
     const { spending } = this.#options
     const handled = spending.handleProviderEvent(event)
     if (this.#isClosing && event.type === 'response.created') this.#cancel(spending.inFlightResponseIds)
-    handled.catch(error => {
+    await handled.catch(error => {
       this.#reject(error)
       this.#cancel(spending.rejectedResponseIds)
     })

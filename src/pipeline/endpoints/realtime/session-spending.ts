@@ -33,12 +33,12 @@ export class SessionSpending {
   readonly #stages: Pick<PipelineServices, 'admission' | 'accounting'>
   readonly #prices: SessionPrices
   readonly #inFlight = new Map<unknown, InFlightResponse>()
+  #finishing = 0
   readonly #reservations: ReservedResponses
   #resolvedKey: ResolvedKey
   /** Settings updates that the provider has not confirmed. */
   #unconfirmed = 0
   readonly #audio: TranscriptionReservation
-  /** Tokens of the conversation. */
   #contextTokens = 0
   #closingFailure: Error | null = null
   #hasEnded = false
@@ -76,9 +76,9 @@ export class SessionSpending {
     return [...this.#inFlight].flatMap(([id, { rejection }]) => (rejection && typeof id === 'string' ? [id] : []))
   }
 
-  /** Whether a response is in flight, or is requested and may still begin. */
+  /** Whether a response is in flight or not recorded, or is requested and may still begin. */
   get isBusy(): boolean {
-    return this.#inFlight.size + this.#reservations.pendingRequests > 0
+    return this.#inFlight.size + this.#finishing + this.#reservations.pendingRequests > 0
   }
 
   /** Makes the reservations that an open session holds. Throws 400, 429 or 503. */
@@ -141,14 +141,13 @@ export class SessionSpending {
     this.#hasEnded = true
     void this.#reservations.adjust()
     this.#audio.end()
-    const remaining = [...this.#inFlight.values()]
-    this.#inFlight.clear()
-    for (const entry of remaining)
+    for (const entry of this.#inFlight.values())
       void entry.isCounted.then(isCounted => {
         const usage = this.#prices.estimate(entry, estimateReasonOf(failure))
         const known = { usage, ...(!isCounted && { isCounted: true }) }
         entry.recorder.finishFailed(entry.rejection ?? failure, known)
       })
+    this.#inFlight.clear()
   }
 
   #open(model = this.#session.query.model): ReservedResponse {
@@ -206,7 +205,9 @@ export class SessionSpending {
   async #finishResponse(id: unknown, entry: InFlightResponse, status: unknown): Promise<void> {
     this.#inFlight.delete(id)
     const closingFailure = this.#closingFailure
+    this.#finishing += 1
     const isCounted = await entry.isCounted
+    this.#finishing -= 1
     const { usage, isReported, isFailed } = this.#prices.usageOfResponse(entry, status)
     if (isReported) this.#contextTokens = usage.promptTokens + usage.completionTokens
     const failure = entry.rejection ?? closingFailure
