@@ -204,8 +204,13 @@ function isShareOfKey({ share_limit, scope }: ReservationRejection): boolean {
   return share_limit !== null && scope !== 'organization'
 }
 
-/** Returns whether the budget that an older request waits for also applies to this one. */
+/** The amount in the unit of the budget that rejects; 0 for a request that is free or has no price. */
+const amountIn = ({ unit }: ReservationRejection, { usd, tokens }: ReservationRequest) =>
+  (unit === 'usd' ? usd : tokens) ?? 0
+
+/** Returns whether the budget that an older request waits for also applies to this one. A free request takes nothing of it. */
 function isSameBudget({ request: older, rejection }: Waiter, request: ReservationRequest): boolean {
+  if (amountIn(rejection, request) === 0) return false
   if (rejection.scope === 'key' || isShareOfKey(rejection)) return older.key_id === request.key_id
   if (rejection.scope === 'model') return older.model === request.model
   return rejection.scope !== 'tag' || older.tags === request.tags
@@ -216,9 +221,9 @@ function isBudgetTooSmall(
   waiter: Waiter,
   { request, rejection }: { request: ReservationRequest; rejection: ReservationRejection },
 ): boolean {
-  const { budget_id, unit, amount, spent, reserved, share_limit } = rejection
+  const { budget_id, amount, spent, reserved, share_limit } = rejection
   if (waiter.rejection.budget_id !== budget_id || (isShareOfKey(rejection) && waiter.request.key_id !== request.key_id))
     return false
   const left = share_limit === null ? amount - spent - reserved : share_limit - reserved
-  return ((unit === 'usd' ? waiter.request.usd : waiter.request.tokens) ?? 0) > left
+  return amountIn(rejection, waiter.request) > left
 }

@@ -144,6 +144,8 @@ test('for the second half of its time, a request is not overtaken by later ones 
   await vi.advanceTimersByTimeAsync(100)
   const [behind, elsewhere] = [request(0.2), request(0.2, { project_id: 2 })]
   expect([queues.findOlderRejection(behind)?.budget_id, queues.findOlderRejection(elsewhere)]).toEqual([1, null])
+  // The database decides at once about a free request, and about one without a price.
+  for (const usd of [0, null]) expect(queues.findOlderRejection({ ...behind, usd })).toBeNull()
   wait(behind)
   queues.retryWaiting([1])
   await settle()
