@@ -308,8 +308,11 @@ function pod(manifests: readonly Manifest[]): Pod {
   return find(manifests, 'Deployment').spec.template.spec
 }
 
-/** Reads the variables that the Dockerfile sets. */
+/** Reads the variables that the image of the program alone sets. */
 async function imageSettings(): Promise<Record<string, string>> {
   const file = await Bun.file(join(ROOT, 'Dockerfile')).text()
-  return Object.fromEntries([...file.matchAll(/^(?:ENV|) +([A-Z_]+)=(\S+)/gm)].map(([, name, value]) => [name, value]))
+  const program = /^FROM scratch AS program\n(.*?)^FROM /ms.exec(file)?.[1] ?? ''
+  return Object.fromEntries(
+    [...program.matchAll(/^(?:ENV|) +([A-Z_]+)=(\S+)/gm)].map(([, name, value]) => [name, value]),
+  )
 }
