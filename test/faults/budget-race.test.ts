@@ -29,6 +29,11 @@ import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
 const PROCESSES = 4
 const REQUESTS = 1_000
 const DOLLARS = 1
+/** The statuses of the errors that end a stream here. Gemini's dialect names the status itself. */
+const STATUS_OF_CODE: Record<string, number> = {
+  ...{ insufficient_quota: 429, budget_reserved: 429, service_unavailable: 503 },
+  ...{ 429: 429, 503: 503 },
+}
 
 describeFaults('a budget of one dollar', () => {
   let postgres: PrivateServer
@@ -120,7 +125,10 @@ describeFaults('a budget of one dollar', () => {
       if (target.path === '/realtime')
         return openSession(`${proxy.baseUrl.replace('http', 'ws')}/realtime?model=gpt-realtime`)
       const response = await sendToEndpoint(proxy, key, target, n, inputFile).catch(() => null)
-      await response?.text().catch(() => '')
+      const text = await response?.text().catch(() => '')
+      // A stream that waited for its reservation has begun with a 200, and ends in its error.
+      const code = /"error":\{.*"code":"?(\w+)/.exec(text ?? '')?.[1]
+      if (response?.ok && code) return STATUS_OF_CODE[code] ?? 500
       return response?.status ?? 0
     }
 
