@@ -226,7 +226,11 @@ async function runTests(
     killSignal: 'SIGKILL',
   })
   await running.exited
-  if (running.signalCode !== null) return { failed: 1, names: [] }
+  if (running.signalCode !== null) {
+    // On a busy machine, this may say nothing of the mutation.
+    process.stdout.write(`Killed after ${limitMs / 1000} s, which counts as noticed: ${files.join(' ')}\n`)
+    return { failed: 1, names: [] }
+  }
   if (!existsSync(result)) return { failed: null, names: [] }
   const { numFailedTests, numPassedTests, testResults } = JSON.parse(readFileSync(result, 'utf8')) as TestReport
   const tests = testResults.flatMap(({ assertionResults }) => assertionResults)
