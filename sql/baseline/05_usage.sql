@@ -163,7 +163,7 @@ create table usage_sums (
 
 create index usage_sums_at_idx on usage_sums using brin (at);
 
-comment on table usage_sums is 'usage_records summed up by the quarter of an hour, the hour, and the UTC day and month; usage of the last seconds is in usage_pending. There is one partition per grain, so that the few rows of long grains are read separately.';
+comment on table usage_sums is 'usage_records summed up by the quarter of an hour, the hour, and the UTC day and month; usage of the last seconds is in usage_pending. There is one partition per grain.';
 comment on column usage_sums.project_id is 'As in usage_records; 0: all projects together, by type of key; below 0: the project of this number without its sign, by type of key, without endpoint, model and provider.';
 comment on column usage_sums.key_id is 'The key. In sums by type of key, its type, as in key_type_id().';
 comment on column usage_sums.grain is 'Length of time that the row covers: quarter (of an hour), hour, day or month.';
@@ -194,7 +194,7 @@ create table usage_sums_by_tag (
     cost_usd numeric(18, 9) not null,
     saved_usd numeric(18, 9) not null,
     primary key (project_id, grain, at, tags, key_id, endpoint, model)
-) with (fillfactor = 70);
+) partition by list (grain);
 
 create index usage_sums_by_tag_at_idx on usage_sums_by_tag using brin (at);
 
@@ -227,7 +227,7 @@ create table usage_sums_by_name (
     cost_usd numeric(18, 9) not null,
     saved_usd numeric(18, 9) not null,
     primary key (project_id, grain, kind, at, name, key_type)
-) with (fillfactor = 70);
+) partition by list (grain);
 
 create index usage_sums_by_name_at_idx on usage_sums_by_name using brin (at);
 create index usage_sums_by_name_name_idx on usage_sums_by_name (project_id, name);
@@ -318,7 +318,8 @@ comment on column rejections_hourly.project_id is 'The key''s project; 0 without
 comment on column rejections_hourly.key_id is 'The key, which may be deactivated or expired; 0: none, or an unknown one.';
 comment on column rejections_hourly.requests is 'The number of requests, over all proxies.';
 
--- Sums and counts of each grain. Quarters serve time zones and times that whole hours do not fit; months and days make a year fast to read.
+-- Sums and counts of each grain, each stored apart: else the rows of a long grain would be scattered among those of the others. Quarters
+-- serve time zones and times that whole hours do not fit; months and days make a year fast to read.
 do $$
 declare
     parent text;
@@ -327,9 +328,15 @@ declare
     is_divided boolean;
 begin
     for parent, prefix, grain, is_divided in
-        select t.parent, t.prefix, g.grain, g.is_divided
-        from (values ('usage_sums', 'usage_by_'), ('latency_counts', 'latency_by_')) as t (parent, prefix)
-        cross join (values ('quarter', true), ('hour', true), ('day', false), ('month', false)) as g (grain, is_divided)
+        select t.parent, t.prefix, g.grain, t.has_quarters and g.grain in ('quarter', 'hour')
+        from (
+            values
+                ('usage_sums', 'usage_by_', true, '{quarter,hour,day,month}'::text[]),
+                ('latency_counts', 'latency_by_', true, '{quarter,hour,day,month}'),
+                ('usage_sums_by_tag', 'tags_by_', false, '{hour,day,month}'),
+                ('usage_sums_by_name', 'names_by_', false, '{hour,day,third,month}')
+        ) as t (parent, prefix, has_quarters, grains)
+        cross join unnest(t.grains) as g (grain)
     loop
         execute format(
             'create table %I partition of %I for values in (%L) %s',
@@ -337,7 +344,9 @@ begin
         );
         execute format(
             'comment on table %I is %L',
-            prefix || grain, 'By the ' || grain || case grain when 'quarter' then ' of an hour' else '' end || case when is_divided then ', in partitions of a month.' else ' of UTC.' end
+            prefix || grain,
+            case grain when 'quarter' then 'By the quarter of an hour' when 'third' then 'By the third of a month' else 'By the ' || grain end
+                || case when is_divided then ', in partitions of a month.' else ' of UTC.' end
         );
         continue when not is_divided;
         -- Receives the records of a wrong clock.

@@ -13,17 +13,14 @@ begin
     for outdated in
         select o.place, o.condition
         from (
+            -- The partitions of a month are dropped whole.
+            select t.relid::regclass::text, format('at < %L', kept_from)
+            from unnest('{usage_sums,latency_counts,usage_sums_by_tag,usage_sums_by_name}'::regclass[]) as p (parent)
+            cross join lateral pg_partition_tree(p.parent) t
+            where t.isleaf
+                and t.relid::regclass::text !~ '_\d{4}_\d{2}$'
+            union all
             values
-                ('usage_by_quarter_before', format('at < %L', kept_from)),
-                ('usage_by_hour_before', format('at < %L', kept_from)),
-                ('usage_by_day', format('at < %L', kept_from)),
-                ('usage_by_month', format('at < %L', kept_from)),
-                ('latency_by_quarter_before', format('at < %L', kept_from)),
-                ('latency_by_hour_before', format('at < %L', kept_from)),
-                ('latency_by_day', format('at < %L', kept_from)),
-                ('latency_by_month', format('at < %L', kept_from)),
-                ('usage_sums_by_tag', format('at < %L', kept_from)),
-                ('usage_sums_by_name', format('at < %L', kept_from)),
                 ('usage_tag_filters', format('at < %L', kept_from)),
                 ('usage_miss_sums', format('at < %L', kept_from)),
                 ('rejections_hourly', format('hour < %L', kept_from)),

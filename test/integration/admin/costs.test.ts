@@ -49,7 +49,7 @@ describeBackends('costs', backend => {
     // Records of the month before need a partition.
     await stores.database.runScript(`create table if not exists usage_records_older partition of usage_records
       for values from ('2020-01-01') to (date_trunc('month', now(), 'UTC'))`)
-    proxy = await startProxy({ dashboard: true, stores })
+    proxy = await startProxy({ dashboard: true, stores, maintenanceEveryMs: 24 * 60 * 60_000 })
     await addUser(proxy, 'all@example.com', 'owner')
     adminKey = await issueAdminKey(proxy, 'all@example.com')
     for (const name of ['one', 'elsewhere']) {

@@ -9,6 +9,8 @@ import { addUser, issueAdminKey, send } from './people.ts'
 
 const DAY = 86_400
 const RESULTS = ['HIT', 'HIT-SEMANTIC', 'MISS', 'MISS', null] as const
+/** The newest records, which are not summed yet. Each has an end user. */
+const PENDING = 100
 type Row = Record<string, number | string | null>
 
 describeBackends('spend', backend => {
@@ -18,7 +20,8 @@ describeBackends('spend', backend => {
   const projects: number[] = []
   const now = Math.floor(Date.now() / 1000)
   const from = now - 20 * DAY - 1_234
-  const until = now - 456
+  // In the afternoon of yesterday, so that each time ends with a part of a day, which is read from the records.
+  const until = now - (now % DAY) - 36_000
   const span = `start_time=${from}&end_time=${until}`
 
   beforeAll(async () => {
@@ -26,7 +29,7 @@ describeBackends('spend', backend => {
     database = stores.database
     await database.runScript(`create table if not exists usage_records_older partition of usage_records
       for values from ('2020-01-01') to (date_trunc('month', now(), 'UTC'))`)
-    proxy = await startProxy({ dashboard: true, stores })
+    proxy = await startProxy({ dashboard: true, stores, maintenanceEveryMs: 24 * 60 * 60_000 })
     await addUser(proxy, 'all@example.com', 'owner')
     adminKey = await issueAdminKey(proxy, 'all@example.com')
     for (const name of ['one', 'two', 'three', 'unused']) {
@@ -42,9 +45,9 @@ describeBackends('spend', backend => {
         keys.map(({ id }) => id),
       ),
     )
-    await recordUsage(database, records.slice(0, 400), crypto.randomUUID())
+    await recordUsage(database, records.slice(PENDING), crypto.randomUUID())
     await rollUpUsage(database)
-    await recordUsage(database, records.slice(400), crypto.randomUUID())
+    await recordUsage(database, records.slice(0, PENDING), crypto.randomUUID())
   })
   afterAll(() => proxy.stop())
 
@@ -67,7 +70,7 @@ describeBackends('spend', backend => {
       cost_usd: result === 'MISS' ? usd : 0,
       saved_usd: result === 'HIT' ? usd : 0,
       ...{ latency_ms: 10, duration_ms: 20 },
-      end_user: n % 4 ? `User ${n % 13}` : null,
+      end_user: n < PENDING || n % 4 ? `User ${n % 13}` : null,
     }
   }
 
