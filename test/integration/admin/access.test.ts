@@ -299,6 +299,7 @@ describeOnce('access rights', backend => {
       `select issue_key('acme', 'test', '<img src=x onerror=alert(1)>') as value`,
     )
     await ask(proxy, key?.value ?? '', 'What is the capital of France?', { 'x-request-id': 'first' })
+    await proxy.settle()
     await ask(proxy, key?.value ?? '', 'Please, what is the capital of France?', { 'x-request-id': 'second' })
     // A near miss: similar to the stored question, but below the threshold.
     const passing = { 'x-request-id': 'third', 'x-proxy-cache-ttl': '0' }
