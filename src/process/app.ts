@@ -44,7 +44,6 @@ import { createRejectionRecorder } from '../telemetry/rejection-recorder.ts'
 import { createCacheServices } from './create-cache-services.ts'
 import { createRecorders, flushAll } from './create-recorders.ts'
 import { startMaintenance } from './maintenance.ts'
-import { traceRequests } from './trace-requests.ts'
 
 export interface AppOptions {
   config: Config
@@ -108,7 +107,8 @@ export async function createApp(given: AppOptions): Promise<App> {
   const proxyMetrics = createProxyMetrics(metrics)
   const routing = await createRouting(options, proxyMetrics)
   const { catalogue, providers, modelRouter } = routing
-  const tracing = await traceRequests(config, log)
+  const tracing =
+    config.tracing && (await import('../telemetry/tracing/create-tracing.ts')).createTracing(config.tracing, log)
   const caching = await createCacheServices({ ...options, tracing }, catalogue, modelRouter, proxyMetrics)
   const windows = createRateLimiter(store, database)
   const quota = createQuota(database, windows, given.admissionTimeoutMs)

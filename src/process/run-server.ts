@@ -24,7 +24,6 @@ import { createMetrics } from '../telemetry/metrics.ts'
 import { createTagMismatchLogger } from '../telemetry/tag-mismatch-logger.ts'
 import { type App, createApp } from './app.ts'
 import { monitorEventLoopDelay } from './event-loop-delay.ts'
-import { reportToSupervisor } from './heartbeat.ts'
 import { baseUrlOf, portUnavailableError } from './listen-address.ts'
 import { warnUnknownSettings } from './misspelt-settings.ts'
 import { migrateDatabase, openDatabase, rejectOldPrimary } from './open-database.ts'
@@ -36,6 +35,7 @@ import {
   type StartupMessage,
 } from './startup-message.ts'
 import { stopOnSignals } from './stop-server.ts'
+import { reportToSupervisor } from './worker-process.ts'
 
 /** The time to wait for Redis. Until then, only this process would count its requests. Longer than a connection attempt, so that errors have a cause. */
 const REDIS_WAIT_MS = 1_500
