@@ -4,9 +4,9 @@ import { type AnyElysia, Elysia } from 'elysia'
 import type { Config } from '../config/config.ts'
 import type { StreamMemory } from '../event-loop/stream-memory.ts'
 import type { Database } from '../postgres/database.ts'
-import { type EncryptionConfig, readEncryptionKeys } from '../providers/keys/encryption-key.ts'
+import type { EncryptionConfig } from '../providers/keys/encryption-key.ts'
 import { createQuestionVault } from '../providers/keys/question-vault.ts'
-import { createVault } from '../providers/keys/vault.ts'
+import { openVault } from '../providers/keys/vault.ts'
 import type { ModelRouter } from '../providers/model-router.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -77,7 +77,7 @@ export function createAdmin({
   modelRouter,
   log,
 }: AdminSetup) {
-  const vault = createVault(() => readEncryptionKeys(config))
+  const vault = openVault(config)
   const mailer = createMailer(config.mail)
   const options: AdminOptions = {
     database,

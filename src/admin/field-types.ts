@@ -23,7 +23,7 @@ export const tagFilterSchema = constrainedText({
   pattern: '^[^=]+=[\\s\\S]+$',
   form: 'a name and a value, such as team=search',
 })
-/** A word of printable ASCII, as in set-provider-key.sh. */
+/** A word of printable ASCII, as the command set-provider-key accepts. */
 export const secretSchema = constrainedText({
   pattern: '^[!-~]{1,1024}$',
   form: '1 to 1024 printable ASCII characters',

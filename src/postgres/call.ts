@@ -38,10 +38,9 @@ export interface JsonValues extends Omit<DriverValues, 'timestamptz' | 'bytea' |
   bytea: string
 }
 
-/** Types that are accepted as arguments in addition to `DriverValues`. Bytes are casts as in `JsonValues`. */
+/** Types that are accepted as arguments in addition to `DriverValues`. */
 interface AlsoAccepted {
   timestamptz: string
-  bytea: string
   numeric: number
 }
 

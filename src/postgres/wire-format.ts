@@ -9,8 +9,7 @@ export function encodeValue(value: unknown): string | null {
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return null
   if (Array.isArray(value)) return `{${value.map(encodeElement).join(',')}}`
-  if (value instanceof Uint8Array)
-    return `\\x${Buffer.from(value.buffer, value.byteOffset, value.length).toString('hex')}`
+  if (value instanceof Uint8Array) return formatBytea(value)
   if (value instanceof Date) return value.toISOString()
   return String(value)
 }
@@ -59,9 +58,9 @@ export function parseList(text: string): (string | null)[] {
   )
 }
 
-/** Formats hex as bytea. */
-export function formatBytea(hex: string): string {
-  return `\\x${hex}`
+/** Formats bytes, or their hex, as bytea. */
+export function formatBytea(value: string | Uint8Array): string {
+  return `\\x${typeof value === 'string' ? value : Buffer.from(value.buffer, value.byteOffset, value.length).toString('hex')}`
 }
 
 /** Formats hex hashes as a list of bytea. A missing hash becomes null. */

@@ -7,9 +7,8 @@ import { withTimeout } from '../event-loop/timeouts.ts'
 import { workerPool } from '../event-loop/worker-pool.ts'
 import { createUsageReconciler } from '../pipeline/accounting/usage-reconciler.ts'
 import type { Database } from '../postgres/database.ts'
-import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { createQuestionVault } from '../providers/keys/question-vault.ts'
-import { createVault } from '../providers/keys/vault.ts'
+import { openVault } from '../providers/keys/vault.ts'
 import type { ModelRouter } from '../providers/model-router.ts'
 import { findSimilarNames } from '../providers/similar-names.ts'
 import type { FastStore } from '../stores/fast-store.ts'
@@ -32,7 +31,7 @@ interface RecorderOptions {
 /** Creates the recorders of usage, semantic hits, contents, spending and token windows. */
 export function createRecorders(options: RecorderOptions, modelRouter: ModelRouter, catalogue: Catalogue) {
   const { config, database, store, log, reconcileEveryMs, reservationWaitMs } = options
-  const { seal } = createQuestionVault(createVault(() => readEncryptionKeys(config)))
+  const { seal } = createQuestionVault(openVault(config))
   const budgets = createBudgets(database, undefined, {
     maxWaitMs: reservationWaitMs,
     findSimilarModels(model) {

@@ -9,8 +9,7 @@ import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import { rollUpUsage } from '../postgres/record-usage.ts'
 import { syncDatabaseTime } from '../postgres/sync-database-time.ts'
-import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
-import { createVault } from '../providers/keys/vault.ts'
+import { openVault } from '../providers/keys/vault.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { FailureCategory } from '../telemetry/failure-reporter.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -71,7 +70,7 @@ export async function startMaintenance({
   )
   const deliveries = startWebhookDeliveries({
     database,
-    vault: createVault(() => readEncryptionKeys(config)),
+    vault: openVault(config),
     allowsPrivateNetworks: config.allowsPrivateWebhooks,
     mailer: createMailer(config.mail),
     dashboardOrigin: publicDashboardOriginOf(config),

@@ -52,7 +52,7 @@ export async function startUpstreams(): Promise<Upstreams> {
   }
 }
 
-/** Stores a provider key as set-provider-key.sh does. */
+/** Stores a provider key as the command does. */
 export async function storeKey(
   { database }: Pick<Stores, 'database'>,
   project: string,

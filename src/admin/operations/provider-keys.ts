@@ -4,6 +4,7 @@ import { listVendors } from '../../catalogue/list-vendors.ts'
 import { invalidRequestError } from '../../errors/errors.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { DEFAULT_KEY_NAME } from '../../postgres/stored-objects.ts'
+import { sealKey } from '../../providers/keys/vault.ts'
 import { defineOperation } from '../admin-operation.ts'
 import type { AdminOptions } from '../controller.ts'
 import { defineCollection, defineDelete, defineRead, defineUpdate } from '../define-operations.ts'
@@ -48,8 +49,6 @@ const permissions = defineCollection(modelPermissions, {
   idParameter: '',
 })
 
-/** The last four characters of a shorter key are not shown, because they would reveal too much. */
-const MIN_LENGTH_TO_SHOW = 12
 const keyName = t.Optional(t.String({ minLength: 1, maxLength: 63 }))
 
 /** Throws a 404 unless the vendor is in the database, where another process may just have added it. */
@@ -112,12 +111,11 @@ export const PROVIDER_KEY_OPERATIONS = [
       const { value, name = DEFAULT_KEY_NAME, weight = null } = body
       const provider = await requireProvider(options, ids.provider)
       await requireProject(caller.actor, ids.project_id)
-      const sealed = await options.vault.seal(value, { projectId: ids.project_id, provider })
+      const key = await sealKey(options.vault, value, { projectId: ids.project_id, provider })
       await callAsActor(caller.actor, 'store_provider_key', {
         owner_id: ids.project_id,
         provider,
-        sealed: `\\x${Buffer.from(sealed).toString('hex')}`,
-        last_four: value.length < MIN_LENGTH_TO_SHOW ? '****' : value.slice(-4),
+        ...key,
         name,
         weight,
       })

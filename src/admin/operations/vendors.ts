@@ -3,6 +3,7 @@ import { Type as t } from '@sinclair/typebox'
 import { type Actor, callAsActor } from '../../postgres/admin/call-as.ts'
 import { readView } from '../../postgres/admin/read-view.ts'
 import { installationKeyOwner } from '../../providers/keys/installation-keys.ts'
+import { sealKey } from '../../providers/keys/vault.ts'
 import { defineOperation } from '../admin-operation.ts'
 import { secretSchema } from '../field-types.ts'
 import { exactFilters, type OperationRequest, readExactFilters } from '../find-objects.ts'
@@ -13,8 +14,6 @@ import { deletedSchema, listSchema, textSchema } from '../responses/shared.ts'
 const vendor = defineObject('Vendor', 'organization.vendor', 'organization_vendors', null, 'There is no such vendor.')
 const PATH = '/v1/organization/vendors'
 const tag = 'Vendors'
-/** The last four characters of a shorter key are not shown, because they would reveal too much. */
-const MIN_LENGTH_TO_SHOW = 12
 
 const CHANGES = {
   columns: t.Optional(
@@ -37,12 +36,9 @@ interface VendorChange {
 async function setVendor({ caller, options }: OperationRequest, name: string, { columns = {}, key }: VendorChange) {
   await callAsActor(caller.actor, 'set_vendor', { vendor: name, columns })
   if (key !== undefined) {
-    const sealed = key === null ? null : await options.vault.seal(key, installationKeyOwner(name))
-    await callAsActor(caller.actor, 'set_vendor_key', {
-      vendor: name,
-      sealed: sealed && `\\x${Buffer.from(sealed).toString('hex')}`,
-      last_four: key && (key.length < MIN_LENGTH_TO_SHOW ? '****' : key.slice(-4)),
-    })
+    const sealed =
+      key === null ? { sealed: null, last_four: null } : await sealKey(options.vault, key, installationKeyOwner(name))
+    await callAsActor(caller.actor, 'set_vendor_key', { vendor: name, ...sealed })
   }
   return findVendor(caller.actor, name)
 }

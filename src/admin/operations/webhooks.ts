@@ -111,8 +111,7 @@ export const WEBHOOK_OPERATIONS = [
         )
       await requireProject(caller.actor, projectId)
       const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
-      const bytes = await options.vault.seal(secret, { projectId, provider: SECRET_SEAL_LABEL })
-      const sealed = `\\x${Buffer.from(bytes).toString('hex')}`
+      const sealed = await options.vault.seal(secret, { projectId, provider: SECRET_SEAL_LABEL })
       const added = { project: projectId, url, kinds: events, sealed, format }
       const id = await callAsActor(caller.actor, 'add_webhook', added)
       return { object: webhook.kind, id: formatId('webhook', id), url, events, format, secret }

@@ -9,7 +9,7 @@ import {
 } from '../call.ts'
 import type { Database } from '../database.ts'
 import { SQL_FUNCTIONS } from '../functions.generated.ts'
-import { toJson } from '../wire-format.ts'
+import { formatBytea, toJson } from '../wire-format.ts'
 
 /** The user on whose behalf a function is called, and the database. */
 export interface Actor {
@@ -57,7 +57,11 @@ export async function callAsActor<Name extends FunctionName>(
   { mayLag = false }: Options = {},
 ): Promise<ResultOf<Name, JsonValues>> {
   const { takes, ...described }: { takes: Readonly<Record<string, string>>; reads?: true } = SQL_FUNCTIONS[name]
-  const values: Readonly<Record<string, unknown>> = given
+  const encoded = Object.entries(given).map(([name, value]) => [
+    name,
+    value instanceof Uint8Array ? formatBytea(value) : value,
+  ])
+  const values: Readonly<Record<string, unknown>> = Object.fromEntries(encoded)
   const passed = Object.keys(takes).filter(parameter => values[parameter] !== undefined)
   const isById = (parameter: string) => parameter === 'project' && typeof values[parameter] === 'number'
   const typeOf = (parameter: string) => (isById(parameter) ? 'bigint' : takes[parameter]?.replace(/[?=]$/, ''))

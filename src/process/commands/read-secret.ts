@@ -1,16 +1,22 @@
-/** Reads a provider's key from standard input. */
+/** Reads a provider's key from standard input, or asks for it on a terminal, which then does not show it. */
 
-/** The maximum length of a provider key. */
 const MAX_LENGTH = 1_024
-/** The last four characters of a shorter key are not shown, because they would reveal too much. */
-const MIN_LENGTH_TO_SHOW = 12
 
-export async function readSecret(): Promise<{ secret: string; lastFour: string }> {
-  const secret = (await Bun.stdin.text()).trim()
+export async function readSecret(): Promise<string> {
+  const secret = (process.stdin.isTTY ? await readHiddenLine() : await Bun.stdin.text()).trim()
   if (secret === '') throw new Error('the key is missing: pass it on standard input')
   if (!/^[\x21-\x7e]+$/.test(secret) || secret.length > MAX_LENGTH)
     throw new Error(
       `the key on standard input is not valid: it must be one word of up to ${MAX_LENGTH} printable ASCII characters`,
     )
-  return { secret, lastFour: secret.length < MIN_LENGTH_TO_SHOW ? '****' : secret.slice(-4) }
+  return secret
+}
+
+async function readHiddenLine(): Promise<string> {
+  const setTerminal = (mode: 'echo' | '-echo') => Bun.spawnSync(['stty', mode], { stdin: 'inherit' })
+  process.once('SIGINT', () => process.exit(130)).once('exit', () => setTerminal('echo'))
+  setTerminal('-echo')
+  process.stderr.write('Key: ')
+  for await (const line of console) return line
+  return ''
 }

@@ -8,7 +8,7 @@ import type { Database } from '../../postgres/database.ts'
 import { listSealed, SEALED_CONTENTS, SEALED_SECRETS, type SealedTable } from '../../postgres/sealed-rows.ts'
 import { formatBytea } from '../../postgres/wire-format.ts'
 import { readEncryptionKeys } from '../../providers/keys/encryption-key.ts'
-import { createVault, type Vault } from '../../providers/keys/vault.ts'
+import { openVault, type Vault } from '../../providers/keys/vault.ts'
 import { decodeSealedText, encodeSealedText } from '../../stores/content-seal.ts'
 import { connectRedis } from '../../stores/redis/connect-redis.ts'
 import { deleteSignedEntries } from '../../stores/redis/delete-signed-entries.ts'
@@ -20,10 +20,7 @@ const STATEMENT_TIME_LIMIT_MS = 600_000
 
 /** The functions that decode and encode a sealed value, by column type. */
 const CODECS = {
-  bytea: [
-    (value: string) => Buffer.from(value.slice(2), 'hex'),
-    (sealed: Uint8Array) => formatBytea(Buffer.from(sealed).toString('hex')),
-  ],
+  bytea: [(value: string) => Buffer.from(value.slice(2), 'hex'), formatBytea],
   text: [decodeSealedText, encodeSealedText],
 } as const
 
@@ -36,7 +33,7 @@ interface Resealed {
 
 export async function run(): Promise<number> {
   const config = readConfig()
-  const vault = createVault(() => readEncryptionKeys(config))
+  const vault = openVault(config)
   const work = async (database: Database) => {
     const secrets = await resealAll(database, vault, SEALED_SECRETS)
     const contents = await resealAll(database, vault, SEALED_CONTENTS)

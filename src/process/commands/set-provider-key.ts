@@ -1,9 +1,9 @@
 /** `set-provider-key PROJECT PROVIDER [NAME [WEIGHT]]`: encrypts the key on standard input, stores it, and prints its last four characters. */
 import { readConfig } from '../../config/config.ts'
+import { formatCommand } from '../../config/operator-command.ts'
 import { callFunction } from '../../postgres/call.ts'
 import { DEFAULT_KEY_NAME } from '../../postgres/stored-objects.ts'
-import { readEncryptionKeys } from '../../providers/keys/encryption-key.ts'
-import { createVault } from '../../providers/keys/vault.ts'
+import { openVault, sealKey } from '../../providers/keys/vault.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 import { readSecret } from './read-secret.ts'
 
@@ -15,23 +15,24 @@ export async function run([
   ...rest
 ]: readonly string[]): Promise<number> {
   if (project === undefined || provider === undefined || rest.length > 0)
-    throw new Error('usage: printf %s "$SECRET" | scripts/set-provider-key.sh PROJECT PROVIDER [NAME [WEIGHT]]')
+    throw new Error(
+      `usage: printf %s "$SECRET" | ${formatCommand('set-provider-key')} PROJECT PROVIDER [NAME [WEIGHT]]`,
+    )
   if (weight !== undefined && !/^[1-9]\d{0,3}$/.test(weight))
     throw new Error(`weight ${JSON.stringify(weight)} is not valid: it must be a whole number from 1 to 1000`)
-  const { secret, lastFour } = await readSecret()
+  const secret = await readSecret()
   const config = readConfig()
   await withOperatorDatabase(config, async database => {
     const projectId = await callFunction(database, 'find_project', { project })
-    const sealed = await createVault(() => readEncryptionKeys(config)).seal(secret, { projectId, provider })
+    const key = await sealKey(openVault(config), secret, { projectId, provider })
     await callFunction(database, 'store_provider_key', {
       owner_id: projectId,
       provider,
-      sealed,
-      last_four: lastFour,
+      ...key,
       name,
       weight: weight === undefined ? null : Number(weight),
     })
-    process.stdout.write(`${lastFour}\n`)
+    process.stdout.write(`${key.last_four}\n`)
   })
   return 0
 }

@@ -6,10 +6,8 @@ import { parseArgs } from 'node:util'
 import { readConfig } from '../../config/config.ts'
 import { formatCommand } from '../../config/operator-command.ts'
 import { callFunction } from '../../postgres/call.ts'
-import type { Database } from '../../postgres/database.ts'
-import { readEncryptionKeys } from '../../providers/keys/encryption-key.ts'
 import { installationKeyOwner } from '../../providers/keys/installation-keys.ts'
-import { createVault } from '../../providers/keys/vault.ts'
+import { openVault, sealKey } from '../../providers/keys/vault.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 import { readSecret } from './read-secret.ts'
 
@@ -40,13 +38,15 @@ export async function run(args: readonly string[]): Promise<number> {
   const columns = Object.fromEntries(given.map(readColumn))
   if (values.remove && (given.length > 0 || values.key !== undefined))
     throw new Error('--remove removes the vendor: give it alone, or with --with-keys')
-  const sealed = values.key === undefined ? null : await sealKey(vendor)
-  await withOperatorDatabase(readConfig(), async database => {
+  const config = readConfig()
+  const secret = values.key === undefined ? null : await readSecret()
+  const key = secret && (await sealKey(openVault(config), secret, installationKeyOwner(vendor)))
+  await withOperatorDatabase(config, async database => {
     if (values.remove) return callFunction(database, 'remove_vendor', { vendor, with_keys: values['with-keys'] })
     await callFunction(database, 'set_vendor', { vendor, columns })
-    if (sealed) await storeKey(database, vendor, sealed)
-    else if (values['remove-key'])
-      await callFunction(database, 'set_vendor_key', { vendor, sealed: null, last_four: null })
+    if (key || values['remove-key'])
+      await callFunction(database, 'set_vendor_key', { vendor, ...(key || { sealed: null, last_four: null }) })
+    if (key) process.stdout.write(`${key.last_four}\n`)
   })
   return 0
 }
@@ -67,20 +67,4 @@ function readColumn(text: string): [string, string] {
       `${JSON.stringify(text.slice(0, 100))} must be a column and its value: base_url=https://api.example.com/v1`,
     )
   return [name, value]
-}
-
-async function sealKey(vendor: string): Promise<{ sealed: Uint8Array; lastFour: string }> {
-  const config = readConfig()
-  const { secret, lastFour } = await readSecret()
-  const sealed = await createVault(() => readEncryptionKeys(config)).seal(secret, installationKeyOwner(vendor))
-  return { sealed, lastFour }
-}
-
-async function storeKey(
-  database: Database,
-  vendor: string,
-  { sealed, lastFour }: { sealed: Uint8Array; lastFour: string },
-): Promise<void> {
-  await callFunction(database, 'set_vendor_key', { vendor, sealed, last_four: lastFour })
-  process.stdout.write(`${lastFour}\n`)
 }

@@ -4,7 +4,7 @@ import { withTimeout } from '../../event-loop/timeouts.ts'
 import type { Database } from '../../postgres/database.ts'
 import { readProviderKey } from '../../postgres/projects.ts'
 import { openSealedBytes, openSecret, type SealContext, sealSecret } from '../../stores/seal.ts'
-import type { EncryptionKeys } from './encryption-key.ts'
+import { type EncryptionConfig, type EncryptionKeys, readEncryptionKeys } from './encryption-key.ts'
 
 export interface Vault {
   /** Encrypts a secret. Throws a 503 ProxyError when ENCRYPTION_KEY is not set. */
@@ -54,6 +54,18 @@ export function createVault(readKeys: () => Promise<EncryptionKeys>): Vault {
       throw createError('encryptionKeyMismatch', { provider: owner.provider })
     },
   }
+}
+
+/** Opens the vault of the configured encryption key. */
+export const openVault = (config: EncryptionConfig): Vault => createVault(() => readEncryptionKeys(config))
+
+/** The last four characters of a shorter key are not shown, because they would reveal too much. */
+const MIN_LENGTH_TO_SHOW = 12
+
+/** Encrypts a provider key. Returns it with the characters that show people which key it is. */
+export async function sealKey(vault: Pick<Vault, 'seal'>, key: string, owner: SealContext) {
+  const sealed = await vault.seal(key, owner)
+  return { sealed, last_four: key.length < MIN_LENGTH_TO_SHOW ? '****' : key.slice(-4) }
 }
 
 const TIME_LIMIT_MS = 1_000

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { EncryptionKeys } from '../../../src/providers/keys/encryption-key.ts'
-import { createVault } from '../../../src/providers/keys/vault.ts'
+import { createVault, sealKey } from '../../../src/providers/keys/vault.ts'
 import { openSecret, sealSecret } from '../../../src/stores/seal.ts'
 
 const owner = { projectId: 7, provider: 'openai' }
@@ -57,6 +57,16 @@ describe('the vault', () => {
     if (!resealed) throw new Error('It was sealed with the previous key')
     expect(await keys(now).open(resealed, owner)).toBe(secret)
     expect(await rotated.reseal(resealed, owner)).toBeNull()
+  })
+
+  test.each([
+    [secret, '6789'],
+    ['sk-short-12', '****'],
+  ])('shows the last four characters of %s only if they are a small part of it', async (text, last_four) => {
+    expect(await sealKey(keys(key), text, owner)).toEqual({
+      sealed: expect.any(Uint8Array),
+      last_four,
+    })
   })
 
   test('names ENCRYPTION_KEY if there is none', async () => {
