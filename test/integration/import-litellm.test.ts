@@ -6,10 +6,10 @@ import { listVendors } from '../../src/catalogue/list-vendors.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
-import { EMPTY_CONFIG, type ImportOptions, importLiteLlm } from '../../src/process/commands/import.ts'
-import { ImportReport } from '../../src/process/import/import-report.ts'
-import { planModels } from '../../src/process/import/litellm-models.ts'
-import { readLiteLlmConfig, readLiteLlmDatabase } from '../../src/process/import/litellm-source.ts'
+import { importLiteLlm, type LiteLlmImportOptions } from '../../src/process/commands/import.ts'
+import { EMPTY_CONFIG, readLiteLlmConfig, readLiteLlmDatabase } from '../../src/process/import/litellm-source.ts'
+import { planModels } from '../../src/process/import/models.ts'
+import { ImportReport } from '../../src/process/import/report.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
 import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
 import { blocksOf, findBlock, runDocsBlock } from '../harness/docs-blocks.ts'
@@ -73,7 +73,7 @@ describeBackends('import litellm', backend => {
     stores = await backend.open()
   })
 
-  async function importAll(options: Partial<ImportOptions> = {}): Promise<string> {
+  async function importAll(options: Partial<LiteLlmImportOptions> = {}): Promise<string> {
     return importLiteLlm(stores.database, CONFIG, {
       config: await readLiteLlmConfig(`${FIXTURES}config.yaml`),
       source: await readLiteLlmDatabase(inSchema(sourceUrl, 'litellm')),

@@ -7,9 +7,10 @@ import { type Config, processEnvironment, readConfig } from '../../config/config
 import { callFunction } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
 import { listModels } from '../../postgres/list-models.ts'
-import { readEncryptionKeys } from '../../providers/keys/encryption-key.ts'
+import { formatBytea } from '../../postgres/wire-format.ts'
 import { installationKeyOwner } from '../../providers/keys/installation-keys.ts'
-import { createVault } from '../../providers/keys/vault.ts'
+import { openVault, sealKey } from '../../providers/keys/vault.ts'
+import type { AccountPlan } from '../import/accounts.ts'
 import { planGoModelAccounts } from '../import/gomodel-accounts.ts'
 import { planVirtualModels } from '../import/gomodel-models.ts'
 import {
@@ -18,17 +19,18 @@ import {
   readGoModelConfig,
   readGoModelDatabase,
 } from '../import/gomodel-source.ts'
-import { formatReport, ImportReport } from '../import/import-report.ts'
-import { type AccountPlan, planAccounts } from '../import/litellm-accounts.ts'
-import { type ModelPlan, planModels } from '../import/litellm-models.ts'
-import { planSettings } from '../import/litellm-omitted.ts'
+import { planAccounts } from '../import/litellm-accounts.ts'
 import {
+  EMPTY_CONFIG,
   type LiteLlmConfig,
   type LiteLlmDatabase,
   readLiteLlmConfig,
   readLiteLlmDatabase,
 } from '../import/litellm-source.ts'
-import type { ModelPlanOptions, PlannedVendor } from '../import/litellm-vendors.ts'
+import { type ModelPlan, planModels } from '../import/models.ts'
+import { formatReport, ImportReport } from '../import/report.ts'
+import { planSettings } from '../import/settings.ts'
+import type { ModelPlanOptions, PlannedVendor } from '../import/vendors.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 import { parseArguments } from './parse-arguments.ts'
 
@@ -48,16 +50,13 @@ interface CommonOptions {
   environment: Readonly<Record<string, string | undefined>>
 }
 
-export interface ImportOptions extends CommonOptions {
-  config: LiteLlmConfig | null
-  source: LiteLlmDatabase | null
+/** Null for what was not given. */
+interface ImportOptions<Settings, Source> extends CommonOptions {
+  config: Settings | null
+  source: Source | null
 }
-
-export interface GoModelImportOptions extends CommonOptions {
-  /** Null if no file was given. */
-  config: GoModelConfig | null
-  source: GoModelDatabase | null
-}
+export type LiteLlmImportOptions = ImportOptions<LiteLlmConfig, LiteLlmDatabase>
+export type GoModelImportOptions = ImportOptions<GoModelConfig, GoModelDatabase>
 
 export async function run(args: readonly string[]): Promise<number> {
   const { words, options } = parseArguments(args, {
@@ -120,51 +119,34 @@ async function readGoModel(gateway: string | undefined, files: GivenFiles, commo
 const NO_ACCOUNTS: AccountPlan = { projects: [], keys: [], budgets: [] }
 
 /** Imports everything in one transaction, and returns the report. Throws an error of one line if nothing was imported. */
-export function importLiteLlm(database: Database, config: Config, options: ImportOptions): Promise<string> {
-  return importPlan(
-    database,
-    config,
-    { ...options, gateway: 'LiteLLM', hasAllKeys: options.source !== null },
-    given => {
-      const models = planModels(options.config ?? EMPTY_CONFIG, given)
-      const settings = options.config ? planSettings(options.config, models, given.report) : {}
-      const accounts = options.source
-        ? planAccounts(options.source, {
-            models,
-            settings,
-            hasModels: options.config !== null,
-            defaultProject: options.project,
-            report: given.report,
-          })
-        : NO_ACCOUNTS
-      return { models, accounts }
-    },
-  )
-}
+export const importLiteLlm = (database: Database, proxy: Config, options: LiteLlmImportOptions): Promise<string> =>
+  importPlan(database, proxy, 'LiteLLM', options, given => {
+    const { config, source, project: defaultProject } = options
+    const models = planModels(config ?? EMPTY_CONFIG, given)
+    const settings = config && planSettings(config, models, given.report)
+    const rest = { models, settings, defaultProject, report: given.report }
+    return { models, accounts: source ? planAccounts(source, rest) : NO_ACCOUNTS }
+  })
 
 /** Like `importLiteLlm`. */
 export async function importGoModel(database: Database, proxy: Config, options: GoModelImportOptions): Promise<string> {
   const config = options.config ?? (await readGoModelConfig(undefined, options.environment))
-  return importPlan(database, proxy, { ...options, gateway: 'GoModel', hasAllKeys: options.source !== null }, given => {
+  return importPlan(database, proxy, 'GoModel', options, given => {
     const { report } = given
     if (options.source === null) return { models: planModels(EMPTY_CONFIG, given), accounts: NO_ACCOUNTS }
     const virtual = planVirtualModels(options.source.virtual_models, config, report)
     const models = planModels(virtual.deployments, given)
-    const settings = options.config ? planSettings(virtual.deployments, models, report) : {}
+    const settings = options.config && planSettings(virtual.deployments, models, report)
     const rest = { config, virtual, models, settings, defaultProject: options.project, report }
     return { models, accounts: planGoModelAccounts(options.source, rest) }
   })
 }
 
-interface GatewayOptions extends CommonOptions {
-  gateway: string
-  hasAllKeys: boolean
-}
-
 async function importPlan(
   database: Database,
   config: Config,
-  { gateway, hasAllKeys, isDryRun, plan, keysUntil, environment }: GatewayOptions,
+  gateway: string,
+  { source, isDryRun, plan, keysUntil, environment }: ImportOptions<unknown, unknown>,
   planAll: (given: ModelPlanOptions) => { models: ModelPlan; accounts: AccountPlan },
 ): Promise<string> {
   const report = new ImportReport()
@@ -175,7 +157,7 @@ async function importPlan(
     gateway: gateway.toLowerCase(),
     plan,
     ...(keysUntil !== undefined && { keys_until: keysUntil }),
-    has_all_keys: hasAllKeys,
+    has_all_keys: source !== null,
     vendors: models.vendors.map(({ name, columns }) => ({ name, columns })),
     models: models.vendors.flatMap(({ name, models }) => models.map(model => ({ vendor: name, ...model }))),
     vendor_keys: isDryRun ? [] : await sealChangedKeys(database, config, models.vendors),
@@ -192,29 +174,21 @@ async function importPlan(
   return `${formatReport(report, gateway)}\n${title}\n${outcome.map(line => `  ${line}\n`).join('')}`
 }
 
-export const EMPTY_CONFIG: LiteLlmConfig = {
-  models: [],
-  credentials: new Map(),
-  sections: { litellm_settings: {}, router_settings: {}, general_settings: {} },
-  environment: {},
-  otherSections: [],
-}
-
 /** Encrypts the keys of vendors that differ from the stored ones. */
 async function sealChangedKeys(database: Database, config: Config, vendors: readonly PlannedVendor[]) {
-  const vault = createVault(() => readEncryptionKeys(config))
+  const vault = openVault(config)
   const stored = await database.call<{ vendor: string; sealed: Uint8Array }>(
     'select vendor, sealed from model_proxy.vendor_keys',
     [],
   )
-  const changed: { vendor: string; sealed: string; last_four: string }[] = []
+  const changed = []
   for (const { name, key } of vendors) {
     if (key === null) continue
     const owner = installationKeyOwner(name)
     const known = stored.find(({ vendor }) => vendor === name)
     if (known && (await vault.open(known.sealed, owner)) === key) continue
-    const sealed = Buffer.from(await vault.seal(key, owner)).toString('hex')
-    changed.push({ vendor: name, sealed: `\\x${sealed}`, last_four: key.slice(-4) })
+    const { sealed, last_four } = await sealKey(vault, key, owner)
+    changed.push({ vendor: name, sealed: formatBytea(sealed), last_four })
   }
   return changed
 }

@@ -1,26 +1,30 @@
 /** Plans the projects, keys and budgets for GoModel's paths: a project for each first segment. A limit that keys share applies to each of them. */
+import type { JsonObject } from '../../formats/json/canonical.ts'
 import { hashGoModelKey } from '../../postgres/key-hash.ts'
 import { matchesAnyModelPattern } from '../../providers/model-patterns.ts'
+import {
+  type AccountPlan,
+  type AccountPlanOptions,
+  createAccountPlan,
+  listOrNone,
+  lowestLimit,
+  NO_TEAM,
+  nameKey,
+  nameProject,
+  type PlannedKey,
+  type PlannedProject,
+  shorten,
+} from './accounts.ts'
+import { BudgetPlanner } from './budgets.ts'
 import { allowsTarget, type GoModelModels, isAllowed, patternsOf, type Redirect } from './gomodel-models.ts'
 import { type GoModelConfig, type GoModelDatabase, isTrue, isWithin, normalizePath } from './gomodel-source.ts'
-import type { ImportReport } from './import-report.ts'
-import { type AccountPlan, listOrNone, type PlannedProject } from './litellm-accounts.ts'
-import { BudgetPlanner } from './litellm-budgets.ts'
-import { lowestLimit, NO_TEAM, type PlannedKey } from './litellm-keys.ts'
-import type { ModelPlan } from './litellm-models.ts'
-import { isModelName, nameKey, nameKeys, nameProject, shorten } from './litellm-names.ts'
-import { reportKeys } from './litellm-omitted.ts'
-import { asList, asNumber, asText, type Json } from './litellm-source.ts'
+import type { ImportReport } from './report.ts'
+import { asList, asNumber, asText } from './source.ts'
+import { isModelName } from './vendors.ts'
 
-export interface GoModelPlanOptions {
+interface GoModelPlanOptions extends AccountPlanOptions {
   config: GoModelConfig
   virtual: GoModelModels
-  models: ModelPlan
-  /** The settings of every project. */
-  settings: Json
-  /** The name of the project of keys without a path. */
-  defaultProject: string
-  report: ImportReport
 }
 
 /** A key, and the path that it is bound to. */
@@ -43,10 +47,8 @@ export function planGoModelAccounts(database: GoModelDatabase, options: GoModelP
   const inOrder = database.budgets.toSorted((a, b) => subjectOf(a).localeCompare(subjectOf(b)))
   for (const row of inOrder) addBudget(row, { database, bound, budgets, report })
   const keys = bound.map(({ key }) => key)
-  nameKeys(keys)
-  reportKeys(keys, projects, report)
   for (const { table, reason } of database.omitted) report.omit(`rows of ${table}`, reason)
-  return { projects, keys, budgets: budgets.budgets }
+  return createAccountPlan({ projects, keys, budgets: budgets.budgets }, report)
 }
 
 /** `/team` of `/team/alpha`; `/` without a path. */
@@ -94,12 +96,12 @@ const toTime = (seconds: unknown): string | null => {
   return given === null ? null : new Date(given * 1000).toISOString()
 }
 
-const isOfPath = ({ scope }: Json): boolean => scope === undefined || scope === 'user_path'
+const isOfPath = ({ scope }: JsonObject): boolean => scope === undefined || scope === 'user_path'
 /** Former versions have a column user_path instead of scope and subject. */
-const subjectOf = ({ subject, user_path }: Json): string => normalizePath(subject ?? user_path)
+const subjectOf = ({ subject, user_path }: JsonObject): string => normalizePath(subject ?? user_path)
 
 /** Returns whether a limit applies to the path. One for each child does not apply to the path itself. */
-const isAbout = (limit: Json, path: string): boolean =>
+const isAbout = (limit: JsonObject, path: string): boolean =>
   isOfPath(limit) && isWithin(path, subjectOf(limit)) && !(isTrue(limit.per_child) && path === subjectOf(limit))
 
 function reportRateLimits({ rate_limits }: GoModelDatabase, report: ImportReport): void {
@@ -195,7 +197,7 @@ interface BudgetOptions {
 }
 
 /** Adds a budget of a project, or divides that of a deeper path among the keys below it. */
-function addBudget(row: Json, { database, bound, budgets, report }: BudgetOptions): void {
+function addBudget(row: JsonObject, { database, bound, budgets, report }: BudgetOptions): void {
   const subject = subjectOf(row)
   if (!isOfPath(row)) {
     report.omit(`budget of label ${row.subject}`, 'set a budget of a tag, which clients send with X-Proxy-Tags')

@@ -1,8 +1,9 @@
 /** Turns GoModel's providers and virtual models into deployments, which are planned as those of a LiteLLM model_list. */
-import type { GoModelConfig } from './gomodel-source.ts'
-import { isTrue, isWithin, normalizePath } from './gomodel-source.ts'
-import type { ImportReport } from './import-report.ts'
-import { asList, asObject, asText, isObject, type Json, type LiteLlmConfig } from './litellm-source.ts'
+import { isJsonObject, type JsonObject } from '../../formats/json/canonical.ts'
+import { type GoModelConfig, isTrue, isWithin, normalizePath } from './gomodel-source.ts'
+import { EMPTY_CONFIG, type LiteLlmConfig } from './litellm-source.ts'
+import type { ImportReport } from './report.ts'
+import { asList, asObject, asText } from './source.ts'
 
 /** A model of a provider; null: of any. */
 export interface Target {
@@ -43,11 +44,15 @@ const SECTION_REASONS: Readonly<Record<string, string>> = {
   failover: 'an alias calls its next model if one fails: declare virtual_models with the strategy failover',
 }
 
-export function planVirtualModels(rows: readonly Json[], config: GoModelConfig, report: ImportReport): GoModelModels {
+export function planVirtualModels(
+  rows: readonly JsonObject[],
+  config: GoModelConfig,
+  report: ImportReport,
+): GoModelModels {
   // Those of config.yaml replace those of the database.
   const bySource = new Map([...rows, ...config.virtualModels].map(row => [String(row.source), row]))
   const redirects: Redirect[] = []
-  const policies: Json[] = []
+  const policies: JsonObject[] = []
   for (const [source, row] of bySource) {
     if (targetsOf(row).length === 0) policies.push(row)
     else if (!isEnabled(row)) report.omit(`virtual model ${source}`, 'it is disabled')
@@ -68,7 +73,7 @@ export function planVirtualModels(rows: readonly Json[], config: GoModelConfig, 
     hasPolicies: closing.length > 0 || !config.isEnabledByDefault,
     isOpen(target, path) {
       const about = policies.filter(({ source }) => mayMatch(String(source), target))
-      const allows = (row: Json) =>
+      const allows = (row: JsonObject) =>
         isEnabled(row) && (pathsOf(row).length === 0 ? asList(row.groups).length === 0 : isAllowed(path, pathsOf(row)))
       return about.every(allows) && (config.isEnabledByDefault || about.length > 0)
     },
@@ -79,21 +84,27 @@ export function planVirtualModels(rows: readonly Json[], config: GoModelConfig, 
 export const isAllowed = (path: string, paths: readonly string[]): boolean =>
   paths.length === 0 || paths.some(allowed => isWithin(path, allowed))
 
-const isEnabled = ({ enabled }: Json): boolean => enabled === undefined || isTrue(enabled)
-const pathsOf = (row: Json): string[] => asList(row.user_paths).map(normalizePath)
+const isEnabled = ({ enabled }: JsonObject): boolean => enabled === undefined || isTrue(enabled)
+const pathsOf = (row: JsonObject): string[] => asList(row.user_paths).map(normalizePath)
 
-function targetsOf({ target, targets }: Json): Target[] {
-  return [...asList(targets), ...(asText(target) === null ? [] : [{ model: target }])].filter(isObject).map(each => {
-    const model = String(each.model)
-    const provider = asText(each.provider)
-    const end = model.indexOf('/')
-    if (provider === null && end > 0) return { provider: model.slice(0, end), model: model.slice(end + 1) }
-    return { provider, model: model.startsWith(`${provider}/`) ? model.slice(`${provider}/`.length) : model }
-  })
+function targetsOf({ target, targets }: JsonObject): Target[] {
+  return [...asList(targets), ...(asText(target) === null ? [] : [{ model: target }])]
+    .filter(isJsonObject)
+    .map(each => {
+      const model = String(each.model)
+      const provider = asText(each.provider)
+      const end = model.indexOf('/')
+      if (provider === null && end > 0) return { provider: model.slice(0, end), model: model.slice(end + 1) }
+      return { provider, model: model.startsWith(`${provider}/`) ? model.slice(`${provider}/`.length) : model }
+    })
 }
 
 /** Replaces targets that are redirects themselves by their targets. A redirect's own name is the model of that name. */
-function resolveTargets(source: string, bySource: ReadonlyMap<string, Json>, within: readonly string[]): Target[] {
+function resolveTargets(
+  source: string,
+  bySource: ReadonlyMap<string, JsonObject>,
+  within: readonly string[],
+): Target[] {
   const outer = [...within, source]
   return targetsOf(bySource.get(source) ?? {}).flatMap(target => {
     const name = target.provider === null ? target.model : `${target.provider}/${target.model}`
@@ -124,7 +135,7 @@ function toPatterns(config: GoModelConfig, report: ImportReport): LiteLlmConfig[
 }
 
 /** Returns the parameters that LiteLLM has for the model. */
-function paramsOf({ provider, model }: Target, { providers }: GoModelConfig): Json {
+function paramsOf({ provider, model }: Target, { providers }: GoModelConfig): JsonObject {
   const written = provider === null ? undefined : providers.get(provider)
   if (!written) return { model: provider === null ? model : `${provider}/${model}` }
   const type = asText(written.type) ?? String(provider)
@@ -145,9 +156,9 @@ function paramsOf({ provider, model }: Target, { providers }: GoModelConfig): Js
 /** The settings for caching and time limits, in LiteLLM's form. */
 function toSettings({ sections }: GoModelConfig): Omit<LiteLlmConfig, 'models'> {
   const { simple, semantic } = asObject(asObject(sections.cache).response)
-  const isOn = (cache: unknown) => isObject(cache) && cache.enabled !== false
+  const isOn = (cache: unknown) => isJsonObject(cache) && cache.enabled !== false
   return {
-    credentials: new Map(),
+    ...EMPTY_CONFIG,
     sections: {
       litellm_settings: {
         cache: isOn(simple) || isOn(semantic),
@@ -159,8 +170,6 @@ function toSettings({ sections }: GoModelConfig): Omit<LiteLlmConfig, 'models'> 
       router_settings: { timeout: asObject(sections.http).timeout ?? null },
       general_settings: {},
     },
-    environment: {},
-    otherSections: [],
   }
 }
 

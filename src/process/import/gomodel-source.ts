@@ -1,9 +1,18 @@
 /** Reads GoModel's config.yaml and its database, which is SQLite or PostgreSQL. Nothing is written there. */
 import { existsSync } from 'node:fs'
-import postgres from 'postgres'
 import { nowMs } from '../../event-loop/clock.ts'
-import { convertDuration } from './litellm-budgets.ts'
-import { asList, asNumber, asText, isObject, type Json, readYamlFile } from './litellm-source.ts'
+import { isJsonObject, type JsonObject } from '../../formats/json/canonical.ts'
+import { convertDuration } from './budgets.ts'
+import {
+  asList,
+  asNumber,
+  asText,
+  describeReadFailure,
+  readPostgres,
+  readTables,
+  readYamlFile,
+  type Tables,
+} from './source.ts'
 
 /** The tables that are read, and the order of their rows. */
 const TABLES = {
@@ -21,75 +30,61 @@ const OMITTED_TABLES = {
 } as const
 
 /** Rows by column; empty for a table that the installed version of GoModel does not have. */
-export type GoModelDatabase = Readonly<Record<keyof typeof TABLES, readonly Json[]>> & {
+export type GoModelDatabase = Readonly<Record<keyof typeof TABLES, readonly JsonObject[]>> & {
   /** US dollars by path since a moment (Unix seconds), without cached responses. */
   readonly spent: ReadonlyMap<number, ReadonlyMap<string, number>>
   /** Tables with rows that are not imported. */
   readonly omitted: readonly { table: string; reason: string }[]
 }
 
-/** A database of GoModel. Both dialects have the same tables. */
-interface Source {
-  hasTable(name: string): Promise<boolean>
-  rows(table: string, order: string): Promise<readonly Json[]>
-  spentSince(seconds: number): Promise<readonly Json[]>
+/** Both dialects have the same tables. */
+interface GoModelTables extends Tables {
+  spentSince(seconds: number): Promise<readonly JsonObject[]>
 }
 
 const PATH = `coalesce(nullif(trim(user_path), ''), '/')`
 const UNCACHED = `(cache_type is null or cache_type = '')`
 
+const quote = (name: string) => `"${name}"`
+
 /** Reads everything in one transaction. Throws an error of one line that does not quote the address. */
 export async function readGoModelDatabase(address: string): Promise<GoModelDatabase> {
   try {
-    return await (/^postgres(ql)?:/.test(address) ? readPostgres(address) : readSqlite(address))
+    return await (/^postgres(ql)?:/.test(address) ? readServer(address) : readFile(address))
   } catch (error) {
-    throw new Error(`GoModel’s database cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw describeReadFailure('GoModel', error)
   }
 }
 
-async function readPostgres(address: string): Promise<GoModelDatabase> {
-  const sql = postgres(address, {
-    max: 1,
-    onnotice() {},
-    fetch_types: false,
-    connection: { application_name: 'model-proxy import' },
-  })
-  try {
-    return await sql.begin('isolation level repeatable read read only', transaction =>
-      readTables({
-        hasTable: async name =>
-          (await transaction`select to_regclass(${`"${name}"`}) is not null as exists`)[0]?.exists === true,
-        rows: async (table, order) =>
-          (await transaction.unsafe(`select to_jsonb(t) as row from "${table}" t order by ${order}`)).map(
-            ({ row }) => row as Json,
-          ),
-        spentSince: seconds =>
-          transaction.unsafe(
-            `select ${PATH} as path, sum(total_cost)::double precision as usd from "usage"
-             where timestamp >= to_timestamp($1) and ${UNCACHED} group by 1`,
-            [seconds],
-          ),
-      }),
-    )
-  } finally {
-    await sql.end()
-  }
-}
+const readServer = (address: string): Promise<GoModelDatabase> =>
+  readPostgres(address, (tables, transaction) =>
+    readDatabase({
+      ...tables,
+      spentSince: seconds =>
+        transaction.unsafe(
+          `select ${PATH} as path, sum(total_cost)::double precision as usd from "usage"
+           where timestamp >= to_timestamp($1) and ${UNCACHED} group by 1`,
+          [seconds],
+        ),
+    }),
+  )
 
-async function readSqlite(path: string): Promise<GoModelDatabase> {
+async function readFile(path: string): Promise<GoModelDatabase> {
   if (!existsSync(path)) throw new Error('there is no such file')
   const { Database } = await import('bun:sqlite')
   const database = new Database(path, { readonly: true })
+  const has = async (table: string) =>
+    database.query(`select 1 from sqlite_master where type = 'table' and name = ?`).get(table.slice(1, -1)) !== null
   try {
     database.run('begin')
-    return await readTables({
-      hasTable: async name =>
-        database.query(`select 1 from sqlite_master where type = 'table' and name = ?`).get(name) !== null,
-      rows: async (table, order) => database.query<Json, []>(`select * from "${table}" order by ${order}`).all(),
+    return await readDatabase({
+      has,
+      rows: async (table, order) =>
+        (await has(table)) ? database.query<JsonObject, []>(`select * from ${table} order by ${order}`).all() : [],
       // As GoModel does: its timestamps are texts.
       spentSince: async seconds =>
         database
-          .query<Json, [number]>(
+          .query<JsonObject, [number]>(
             `select ${PATH} as path, sum(total_cost) as usd from usage
              where unixepoch(replace(timestamp, ' ', 'T')) >= ? and ${UNCACHED} group by 1`,
           )
@@ -100,29 +95,27 @@ async function readSqlite(path: string): Promise<GoModelDatabase> {
   }
 }
 
-async function readTables(source: Source): Promise<GoModelDatabase> {
-  const tables: Partial<Record<keyof typeof TABLES, readonly Json[]>> = {}
-  for (const [table, order] of Object.entries(TABLES))
-    tables[table as keyof typeof TABLES] = (await source.hasTable(table)) ? await source.rows(table, order) : []
-  if (!(await source.hasTable('auth_keys'))) throw new Error('it has no table auth_keys')
+async function readDatabase(source: GoModelTables): Promise<GoModelDatabase> {
+  if (!(await source.has(quote('auth_keys')))) throw new Error('it has no table auth_keys')
   // Former versions have aliases and access rules in other tables, which a start of a newer one converts.
-  if (!(await source.hasTable('virtual_models')))
+  if (!(await source.has(quote('virtual_models'))))
     throw new Error('it has no table virtual_models: start a newer version of GoModel on it once')
+  const tables = await readTables(source, TABLES, quote)
   const omitted: { table: string; reason: string }[] = []
   for (const [table, reason] of Object.entries(OMITTED_TABLES))
-    if ((await source.hasTable(table)) && (await source.rows(table, '1')).length > 0) omitted.push({ table, reason })
+    if ((await source.rows(quote(table), '1')).length > 0) omitted.push({ table, reason })
+  const budgets = tables.budgets.map(row => ({ ...row, begin: beginOf(row) }))
+  const hasUsage = await source.has(quote('usage'))
   const spent = new Map<number, ReadonlyMap<string, number>>()
-  const hasUsage = await source.hasTable('usage')
-  tables.budgets = (tables.budgets ?? []).map(row => ({ ...row, begin: beginOf(row) }))
-  for (const begin of new Set(tables.budgets.map(row => Number(row.begin)))) {
+  for (const begin of new Set(budgets.map(row => row.begin))) {
     const rows = hasUsage ? await source.spentSince(begin) : []
     spent.set(begin, new Map(rows.map(({ path, usd }) => [normalizePath(path), asNumber(usd) ?? 0])))
   }
-  return { ...(tables as Record<keyof typeof TABLES, readonly Json[]>), spent, omitted }
+  return { ...tables, budgets, spent, omitted }
 }
 
 /** When what a budget has spent begins to count: with the present period here, or a reset there since then. */
-function beginOf({ period_seconds, last_reset_at }: Json): number {
+function beginOf({ period_seconds, last_reset_at }: JsonObject): number {
   const now = new Date(nowMs())
   const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
   const begins = {
@@ -150,14 +143,14 @@ export const isWithin = (path: string, other: string): boolean =>
 export const isTrue = (value: unknown): boolean => value === true || value === 1
 
 export interface GoModelConfig {
-  providers: ReadonlyMap<string, Json>
+  providers: ReadonlyMap<string, JsonObject>
   /** Redirects and access policies, which replace those of the database with the same source. */
-  virtualModels: readonly Json[]
+  virtualModels: readonly JsonObject[]
   /** Lists of models by path, which replace those of the database. */
-  users: readonly Json[]
+  users: readonly JsonObject[]
   isEnabledByDefault: boolean
   /** The other sections. */
-  sections: Json
+  sections: JsonObject
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -165,21 +158,21 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** Reads a config.yaml; without one, only the variables that GoModel reads lists from. */
 export async function readGoModelConfig(path: string | undefined, environment: Environment): Promise<GoModelConfig> {
   const parsed = path === undefined ? {} : await readYamlFile(path, 'providers')
-  const { providers, virtual_models, users, models, ...sections } = expand(parsed, environment) as Json
+  const { providers, virtual_models, users, models, ...sections } = expand(parsed, environment) as JsonObject
   return {
     providers: new Map(
-      Object.entries(isObject(providers) ? providers : {}).filter(([, each]) => isObject(each)),
-    ) as Map<string, Json>,
+      Object.entries(isJsonObject(providers) ? providers : {}).filter(([, each]) => isJsonObject(each)),
+    ) as Map<string, JsonObject>,
     virtualModels: [...objects(virtual_models), ...listOf('VIRTUAL_MODELS', environment)],
     users: [...objects(users), ...listOf('USERS', environment)],
-    isEnabledByDefault: !(isObject(models) && models.enabled_by_default === false),
+    isEnabledByDefault: !(isJsonObject(models) && models.enabled_by_default === false),
     sections,
   }
 }
 
-const objects = (value: unknown): Json[] => asList(value).filter(isObject)
+const objects = (value: unknown): JsonObject[] => asList(value).filter(isJsonObject)
 
-function listOf(variable: string, environment: Environment): Json[] {
+function listOf(variable: string, environment: Environment): JsonObject[] {
   const text = asText(environment[variable])
   if (text === null || !text.trimStart().startsWith('[')) return []
   const list = asList(text)
@@ -190,7 +183,7 @@ function listOf(variable: string, environment: Environment): Json[] {
 /** Replaces `$NAME`, `${NAME}` and `${NAME:-default}`. One whose variable is not set stays, as at GoModel; a key is named by its variable. */
 function expand(value: unknown, environment: Environment, name = ''): unknown {
   if (Array.isArray(value)) return value.map(each => expand(each, environment, name))
-  if (isObject(value))
+  if (isJsonObject(value))
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, expand(each, environment, key)]))
   if (typeof value !== 'string') return value
   const variable = /^\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))$/.exec(value)

@@ -1,45 +1,31 @@
 /** Plans the projects, members, keys and budgets for LiteLLM's teams, users and keys. */
-import type { ImportReport } from './import-report.ts'
-import { BudgetPlanner, type PlannedBudget } from './litellm-budgets.ts'
+import type { JsonObject } from '../../formats/json/canonical.ts'
+import {
+  type AccountPlan,
+  type AccountPlanOptions,
+  createAccountPlan,
+  listOrNone,
+  NO_TEAM,
+  nameProject,
+  type PlannedKey,
+  type PlannedProject,
+} from './accounts.ts'
+import { BudgetPlanner } from './budgets.ts'
 import {
   allowedModels,
   DASHBOARD_TEAM,
   indexRows,
   memberName,
-  NO_TEAM,
-  type PlannedKey,
   planFormerKeys,
   planKey,
   type Rows,
+  reportAccountSettings,
+  reportKeySettings,
 } from './litellm-keys.ts'
-import type { ModelPlan } from './litellm-models.ts'
-import { isModelName, nameKeys, nameProject } from './litellm-names.ts'
-import { reportAccountSettings, reportKeySettings, reportKeys } from './litellm-omitted.ts'
-import { asList, asNumber, asObject, asText, type Json, type LiteLlmDatabase } from './litellm-source.ts'
-
-export interface PlannedProject {
-  id: string
-  name: string
-  settings: Json
-  members: { email: string; role: 'owner' | 'viewer' }[]
-}
-
-export interface AccountPlan {
-  projects: PlannedProject[]
-  keys: PlannedKey[]
-  budgets: PlannedBudget[]
-}
-
-export interface AccountPlanOptions {
-  models: ModelPlan
-  /** The settings of every project. */
-  settings: Json
-  /** Whether `models` is known. If not, models and settings of projects stay as they are. */
-  hasModels: boolean
-  /** The name of the project of keys without a team. */
-  defaultProject: string
-  report: ImportReport
-}
+import type { LiteLlmDatabase } from './litellm-source.ts'
+import type { ImportReport } from './report.ts'
+import { asList, asNumber, asObject, asText } from './source.ts'
+import { isModelName } from './vendors.ts'
 
 export function planAccounts(database: LiteLlmDatabase, options: AccountPlanOptions): AccountPlan {
   const { models, report } = options
@@ -63,15 +49,13 @@ export function planAccounts(database: LiteLlmDatabase, options: AccountPlanOpti
   })
   addMemberBudgets(database, { rows, keys, budgets })
   keys.push(...planFormerKeys(database, keys))
-  nameKeys(keys)
-  reportKeys(keys, projects, report)
-  return { projects, keys, budgets: budgets.budgets }
+  return createAccountPlan({ projects, keys, budgets: budgets.budgets }, report)
 }
 
 function planProjects(
   { tokens, teams, users, aliases }: Rows,
   options: AccountPlanOptions,
-  addBudgets: (project: string, of: string, team: Json) => void,
+  addBudgets: (project: string, of: string, team: JsonObject) => void,
 ): PlannedProject[] {
   const { report } = options
   const projects: PlannedProject[] = []
@@ -98,11 +82,12 @@ function planProjects(
 }
 
 function teamSettings(
-  team: Json,
-  aliasRow: Json | undefined,
-  { settings, models, hasModels }: AccountPlanOptions,
-): Json {
-  if (!hasModels) return {}
+  team: JsonObject,
+  aliasRow: JsonObject | undefined,
+  { settings, models }: AccountPlanOptions,
+): JsonObject {
+  // Without config.yaml, models and settings stay as they are.
+  if (settings === null) return {}
   const teamAliases = Object.entries(asObject(aliasRow?.aliases)).flatMap(([alias, name]) => {
     const target = models.targets.get(String(name))
     return target && isModelName(alias) ? [[alias, target] as const] : []
@@ -119,14 +104,10 @@ function teamSettings(
   }
 }
 
-/** An empty list of a project allows all models, and one of the other gateway whose names have no counterpart allows none. */
-export const listOrNone = (names: string[], allowed: readonly string[] | null) =>
-  names.length === 0 && allowed !== null ? ['no-models'] : names
-
 /** Team admins become owners, and other members viewers. Users without an e-mail address cannot log in here. */
 function planMembers(
-  team: Json,
-  users: ReadonlyMap<string | null, Json>,
+  team: JsonObject,
+  users: ReadonlyMap<string | null, JsonObject>,
   report: ImportReport,
 ): PlannedProject['members'] {
   return asList(team.members_with_roles).flatMap(entry => {
@@ -148,7 +129,7 @@ function planMembers(
 }
 
 /** A key's own value of a column precedes that of its shared budget. */
-const withoutEmpty = (row: Json): Json =>
+const withoutEmpty = (row: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null && JSON.stringify(value) !== '{}'))
 
 interface MemberBudgets {
@@ -160,7 +141,7 @@ interface MemberBudgets {
 /** Divides the budgets of members in a team, and of users outside of teams, among their keys there. */
 function addMemberBudgets(database: LiteLlmDatabase, { rows, keys, budgets }: MemberBudgets): void {
   const owned = Map.groupBy(keys, (key, at) => memberName(key.project, rows.tokens[at]?.user_id))
-  const addTo = (of: string, user: unknown, project: string, row: Json) => {
+  const addTo = (of: string, user: unknown, project: string, row: JsonObject) => {
     const theirs = owned.get(memberName(project, user)) ?? []
     for (const { hash, name } of theirs)
       budgets.add({ project, key: hash, of: `${of}, key ${name}`, shares: theirs.length }, row)

@@ -1,43 +1,30 @@
-/** Plans LiteLLM's keys: their hashes, limits and models. */
-import { matchesAnyModelPattern } from '../../providers/model-patterns.ts'
-import { toUtc } from './litellm-budgets.ts'
-import type { ModelPlan } from './litellm-models.ts'
-import { isModelName, nameKey, shorten } from './litellm-names.ts'
-import { asList, asNumber, asText, type Json, type LiteLlmDatabase } from './litellm-source.ts'
+/** Plans LiteLLM's keys: their hashes, limits and models. Reports settings of keys and teams that have no counterpart, with the reasons. */
 
-/** The project of keys without a team, or without a path. */
-export const NO_TEAM = 'no-team'
+import { formatCommand } from '../../config/operator-command.ts'
+import { isJsonObject, type JsonObject } from '../../formats/json/canonical.ts'
+import { matchesAnyModelPattern } from '../../providers/model-patterns.ts'
+import { lowestLimit, NO_TEAM, nameKey, type PlannedKey, shorten } from './accounts.ts'
+import { toUtc } from './budgets.ts'
+import type { LiteLlmDatabase } from './litellm-source.ts'
+import type { ModelPlan } from './models.ts'
+import type { ImportReport } from './report.ts'
+import { asList, asObject, asText } from './source.ts'
+import { isModelName } from './vendors.ts'
+
 /** The team of the keys that LiteLLM's own pages create for each login. */
 export const DASHBOARD_TEAM = 'litellm-dashboard'
 /** Values in lists of models that stand for all of them. */
 const ALL_MODELS = new Set(['all-team-models', 'all-proxy-models', '*'])
-const MAX_LIMIT = 999_999_999
-
-export interface PlannedKey {
-  hash: string
-  /** The hash of the key whose former value this is. */
-  former_of: string | null
-  project: string
-  name: string
-  prefix: string
-  created_at: string | null
-  expires_at: string | null
-  blocked: boolean
-  requests_per_minute: number | null
-  tokens_per_minute: number | null
-  allowed_models: string[] | null
-}
-
 /** Rows that others refer to, by their ids. */
 export interface Rows {
-  tokens: readonly Json[]
-  teams: ReadonlyMap<string | null, Json>
-  users: ReadonlyMap<string | null, Json>
+  tokens: readonly JsonObject[]
+  teams: ReadonlyMap<string | null, JsonObject>
+  users: ReadonlyMap<string | null, JsonObject>
   /** Budgets and limits that several objects share. */
-  shared: ReadonlyMap<string | null, Json>
-  aliases: ReadonlyMap<unknown, Json>
+  shared: ReadonlyMap<string | null, JsonObject>
+  aliases: ReadonlyMap<unknown, JsonObject>
   /** The shared budgets of members, by team and user. */
-  members: ReadonlyMap<string, Json | undefined>
+  members: ReadonlyMap<string, JsonObject | undefined>
 }
 
 export const memberName = (team: unknown, user: unknown) => JSON.stringify([team, user])
@@ -62,7 +49,7 @@ const hashOf = (token: unknown) => {
   return /^[0-9a-f]{64}$/.test(text) ? text : Bun.SHA256.hash(text, 'hex')
 }
 
-export function planKey(row: Json, { teams, users, shared, members }: Rows, models: ModelPlan): PlannedKey {
+export function planKey(row: JsonObject, { teams, users, shared, members }: Rows, models: ModelPlan): PlannedKey {
   const hash = hashOf(row.token)
   const shown = nameKey(asText(row.key_name) ?? `litellm-${hash.slice(0, 8)}`)
   const [expires, created] = [asText(row.expires), asText(row.created_at)]
@@ -90,12 +77,6 @@ export function planKey(row: Json, { teams, users, shared, members }: Rows, mode
     tokens_per_minute: lowestLimit(limited.map(each => each?.tpm_limit)),
     allowed_models: team ? ownModels : narrow(ownModels, allowedModels(asList(user?.models), models)),
   }
-}
-
-/** Returns the lowest limit; null for none. A limit of 0 allows one, the least here. */
-export function lowestLimit(limits: readonly unknown[]): number | null {
-  const given = limits.map(asNumber).filter(limit => limit !== null)
-  return given.length === 0 ? null : Math.min(MAX_LIMIT, Math.max(1, Math.floor(Math.min(...given))))
 }
 
 /** Returns the names of a list, with access groups replaced by their members; null if it allows all. */
@@ -132,4 +113,76 @@ export function planFormerKeys(
       },
     ]
   })
+}
+
+const KEY_COLUMNS: Readonly<Record<string, string>> = {
+  soft_budget: 'add a spend alert with its recipients',
+  aliases: 'aliases belong to projects',
+  config: 'a key has no configuration of its own',
+  router_settings: 'settings belong to projects',
+  permissions: 'set the project’s settings instead',
+  max_parallel_requests: 'concurrency is limited per key, by the plan',
+  allowed_cache_controls: 'clients control the cache with Cache-Control',
+  allowed_routes: 'keys are accepted at all endpoints',
+  policies: 'guardrails are a hook: docs/hooks.md',
+  access_group_ids: 'list the models in allowed_models',
+  object_permission_id: 'MCP servers and vector stores are not proxied',
+  auto_rotate: 'rotate keys by the API: docs/admin.md',
+}
+const KEY_METADATA: Readonly<Record<string, string>> = {
+  tags: 'a key adds no tags: clients send X-Proxy-Tags',
+  model_rpm_limit: 'limits per minute apply to all models of a key',
+  model_tpm_limit: 'limits per minute apply to all models of a key',
+  guardrails: 'guardrails are a hook: docs/hooks.md',
+}
+
+const isSet = (value: unknown) =>
+  value !== null &&
+  value !== undefined &&
+  value !== false &&
+  !(Array.isArray(value) && value.length === 0) &&
+  !(isJsonObject(value) && Object.keys(value).length === 0)
+
+/** Reports the settings of a key that have no counterpart. */
+export function reportKeySettings(row: JsonObject, report: ImportReport): void {
+  for (const [column, reason] of Object.entries(KEY_COLUMNS))
+    if (isSet(row[column])) report.omit(`key ${column}`, reason)
+  for (const [name, value] of Object.entries(asObject(row.metadata)))
+    if (isSet(value)) report.omit(`key metadata.${name}`, KEY_METADATA[name] ?? 'keys have no metadata')
+}
+
+/** Reports rows of the database that have no counterpart. */
+export function reportAccountSettings(database: LiteLlmDatabase, report: ImportReport): void {
+  for (const { organization_alias, budget_id } of database.OrganizationTable)
+    report.omit(
+      `organization ${organization_alias}${budget_id ? ' and its budget' : ''}`,
+      'an installation is one organization: teams are projects, which have budgets of their own',
+    )
+  for (const { budget_id, blocked } of database.EndUserTable)
+    if (budget_id || blocked)
+      report.omit(
+        `customer ${blocked ? 'blocks' : 'budgets'}`,
+        'end users are recorded, and have no budgets; give a key to each customer',
+      )
+  for (const { tag_name } of database.TagTable)
+    report.omit(
+      `tag ${tag_name}`,
+      'tags have names and values: send X-Proxy-Tags: team=search, and set-budget -v tag=team=search',
+    )
+  for (const { project_alias, project_id } of database.ProjectTable)
+    report.omit(`project ${project_alias ?? project_id}`, 'its keys are in the project of their team')
+  for (const _ of database.ProxyModelTable)
+    report.omit(
+      'models in LiteLLM’s database',
+      'they are encrypted with LITELLM_SALT_KEY: add them to model_list of config.yaml',
+    )
+  for (const { user_role, user_email, user_id } of database.UserTable)
+    if (user_role === 'proxy_admin')
+      report.omit(`administrator ${user_email ?? user_id}`, `${formatCommand('create-admin')} EMAIL --promote`)
+  for (const team of database.TeamTable) {
+    for (const column of ['soft_budget', 'max_parallel_requests', 'router_settings', 'policies'])
+      if (isSet(team[column])) report.omit(`team ${column}`, KEY_COLUMNS[column] ?? 'not supported here')
+    for (const name of Object.keys(asObject(team.metadata)))
+      report.omit(`team metadata.${name}`, 'projects have no metadata')
+  }
 }

@@ -6,9 +6,9 @@ import type { Vendor } from '../../../../src/config/vendors.ts'
 import { planGoModelAccounts } from '../../../../src/process/import/gomodel-accounts.ts'
 import { planVirtualModels } from '../../../../src/process/import/gomodel-models.ts'
 import { readGoModelConfig, readGoModelDatabase } from '../../../../src/process/import/gomodel-source.ts'
-import { formatReport, ImportReport } from '../../../../src/process/import/import-report.ts'
-import { planModels } from '../../../../src/process/import/litellm-models.ts'
-import { planSettings } from '../../../../src/process/import/litellm-omitted.ts'
+import { planModels } from '../../../../src/process/import/models.ts'
+import { formatReport, ImportReport } from '../../../../src/process/import/report.ts'
+import { planSettings } from '../../../../src/process/import/settings.ts'
 import {
   budgetRow,
   createGoModelDatabase,

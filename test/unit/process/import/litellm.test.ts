@@ -3,18 +3,18 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Vendor } from '../../../../src/config/vendors.ts'
-import { EMPTY_CONFIG } from '../../../../src/process/commands/import.ts'
-import { ImportReport } from '../../../../src/process/import/import-report.ts'
+import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
+import { convertDuration } from '../../../../src/process/import/budgets.ts'
 import { planAccounts } from '../../../../src/process/import/litellm-accounts.ts'
-import { convertDuration } from '../../../../src/process/import/litellm-budgets.ts'
-import { planModels } from '../../../../src/process/import/litellm-models.ts'
-import { planSettings } from '../../../../src/process/import/litellm-omitted.ts'
 import {
-  type Json,
+  EMPTY_CONFIG,
   type LiteLlmConfig,
   type LiteLlmDatabase,
   readLiteLlmConfig,
 } from '../../../../src/process/import/litellm-source.ts'
+import { planModels } from '../../../../src/process/import/models.ts'
+import { ImportReport } from '../../../../src/process/import/report.ts'
+import { planSettings } from '../../../../src/process/import/settings.ts'
 import { createTemporaryDirectory } from '../../../harness/temporary-directory.ts'
 
 const TABLES = [
@@ -22,7 +22,11 @@ const TABLES = [
   ...['BudgetTable', 'OrganizationTable', 'EndUserTable', 'TagTable', 'ProjectTable', 'ProxyModelTable', 'Config'],
 ]
 const hashOf = (key: string) => Bun.SHA256.hash(key, 'hex')
-const keyRow = (key: string, columns: Json = {}): Json => ({ token: hashOf(key), key_name: `sk-...${key}`, ...columns })
+const keyRow = (key: string, columns: JsonObject = {}): JsonObject => ({
+  token: hashOf(key),
+  key_name: `sk-...${key}`,
+  ...columns,
+})
 
 const vendor = (name: string, columns: Partial<Vendor> = {}): Vendor =>
   ({
@@ -37,11 +41,11 @@ function plan(written: Partial<LiteLlmConfig>, tables: Partial<LiteLlmDatabase> 
   const models = planModels(config, { vendors: VENDORS, environment, priced: new Set(), report })
   const settings = planSettings(config, models, report)
   const database = { ...Object.fromEntries(TABLES.map(name => [name, []])), ...tables } as LiteLlmDatabase
-  const accounts = planAccounts(database, { models, settings, hasModels: true, defaultProject: 'personal', report })
+  const accounts = planAccounts(database, { models, settings, defaultProject: 'personal', report })
   return { models, settings, report, ...accounts }
 }
 const planRows = (tables: Partial<LiteLlmDatabase>) => plan({}, tables)
-const deployment = (name: string, params: Json) => ({ name, params, info: {} })
+const deployment = (name: string, params: JsonObject) => ({ name, params, info: {} })
 
 test.each([
   [null, { per: 'total', factor: 1 }],

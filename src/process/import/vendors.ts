@@ -1,10 +1,14 @@
-/** Plans the vendors, by address and key, for the deployments of a LiteLLM model_list. */
+/** Plans the vendors, by address and key, for the deployments of a model_list in LiteLLM's form. */
 import { AGGREGATOR } from '../../catalogue/model-index.ts'
 import { formatCommand } from '../../config/operator-command.ts'
 import type { Vendor } from '../../config/vendors.ts'
-import type { ImportReport } from './import-report.ts'
-import { isModelName } from './litellm-names.ts'
-import { asText, type Json, type LiteLlmConfig, resolveAll, resolveEnvironment } from './litellm-source.ts'
+import type { JsonObject } from '../../formats/json/canonical.ts'
+import type { LiteLlmConfig } from './litellm-source.ts'
+import type { ImportReport } from './report.ts'
+import { asText } from './source.ts'
+
+/** Returns whether a list of models or aliases can contain the name. */
+export const isModelName = (name: string) => /^[^\s\p{Cc}=|,]{1,256}$/u.test(name)
 
 /** Vendors by LiteLLM's prefixes of models that are no names of theirs, nor of their price tables (`price_sources`). */
 const VENDORS: Readonly<Record<string, string>> = {
@@ -48,7 +52,7 @@ const PRIVATE =
 
 export interface PlannedVendor {
   name: string
-  columns: Json
+  columns: JsonObject
   /** The key of the installation; null if the vendor needs none, or it is not known here. */
   key: string | null
   /** Its models without a price, and the model of the catalogue whose price they have. */
@@ -57,7 +61,7 @@ export interface PlannedVendor {
 
 export interface ModelPlanOptions {
   vendors: readonly Vendor[]
-  environment: Readonly<Record<string, string | undefined>>
+  environment: Environment
   /** The models of the catalogue, as vendor and model. */
   priced: ReadonlySet<string>
   report: ImportReport
@@ -76,7 +80,7 @@ export class VendorPlanner {
   }
 
   /** Returns the name here of the model or pattern; null for one without a counterpart, which is reported. */
-  resolve(name: string, given: Json, baseModel: string | null = null): string | null {
+  resolve(name: string, given: JsonObject, baseModel: string | null = null): string | null {
     const { vendors, environment, report } = this.#options
     const credential = this.#config.credentials.get(asText(given.litellm_credential_name) ?? '')
     const written = asText({ ...credential, ...given }.api_key)
@@ -127,7 +131,7 @@ export class VendorPlanner {
   }
 
   /** A name is given if clients send it before the names of models. */
-  #find(base: Vendor, columns: Json, written: string | null, given: string | null): PlannedVendor {
+  #find(base: Vendor, columns: JsonObject, written: string | null, given: string | null): PlannedVendor {
     const { vendors, environment, report } = this.#options
     const identity = JSON.stringify([base.name, columns, written, given])
     const known = this.#byIdentity.get(identity)
@@ -175,7 +179,7 @@ function splitModel(written: string, provider: string | null, vendors: readonly 
 }
 
 /** Returns the columns of a vendor at this address; none if it is the vendor's own, null if the address is missing. */
-function describeAddress(base: Vendor, address: string | null, params: Json): Json | null {
+function describeAddress(base: Vendor, address: string | null, params: JsonObject): JsonObject | null {
   const location = asText(params.vertex_location)
   const project = asText(params.vertex_project)
   const region = asText(params.aws_region_name)
@@ -206,4 +210,21 @@ function nameVendor(base: string, url: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 31)
     .replace(/-$/, '')
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Replaces `os.environ/NAME` by the variable's value; null if it is not set here. */
+function resolveEnvironment(value: string | null, environment: Environment): string | null {
+  const name = value?.match(/^os\.environ\/(.+)$/)?.[1]
+  return name === undefined ? value : (environment[name] ?? null)
+}
+
+/** Replaces every text of an object; one whose variable is not set here is omitted. */
+function resolveAll(values: JsonObject, environment: Environment): JsonObject {
+  const entries = Object.entries(values).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? resolveEnvironment(value, environment) : value,
+  ])
+  return Object.fromEntries(entries.filter(([, value]) => value !== null))
 }

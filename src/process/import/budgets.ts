@@ -1,7 +1,8 @@
 /** Converts LiteLLM's budgets, which have any duration, into budgets per day, week, month or in total. No budget allows more than before. */
 import { nowMs } from '../../event-loop/clock.ts'
-import type { ImportReport } from './import-report.ts'
-import { asNumber, asObject, asText, isObject, type Json } from './litellm-source.ts'
+import { isJsonObject, type JsonObject } from '../../formats/json/canonical.ts'
+import type { ImportReport } from './report.ts'
+import { asNumber, asObject, asText } from './source.ts'
 
 const DAY_SECONDS = 86_400
 const UNIT_SECONDS: Readonly<Record<string, number>> = {
@@ -61,7 +62,7 @@ export class BudgetPlanner {
   }
 
   /** Adds the budget of a row with max_budget, budget_duration, budget_reset_at and spend, if it has one. */
-  add(scope: BudgetScope, row: Json): void {
+  add(scope: BudgetScope, row: JsonObject): void {
     const max = asNumber(row.max_budget)
     if (max === null) return
     const duration = asText(row.budget_duration)
@@ -92,9 +93,9 @@ export class BudgetPlanner {
   }
 
   /** Adds budgets per model: `{"gpt-4o": {"max_budget": 5, "budget_duration": "1d"}}`, or with the former names of both fields. */
-  addByModel(scope: BudgetScope, row: Json, modelOf: (name: string) => string): void {
+  addByModel(scope: BudgetScope, row: JsonObject, modelOf: (name: string) => string): void {
     for (const [name, value] of Object.entries(asObject(row.model_max_budget))) {
-      const limit = isObject(value) ? value : { max_budget: value }
+      const limit = isJsonObject(value) ? value : { max_budget: value }
       this.add(
         { ...scope, model: modelOf(name), of: `${scope.of}, model ${name}` },
         {

@@ -1,5 +1,4 @@
 /** What an import does: what becomes what, and what has no counterpart. No line contains a secret. */
-
 /** One object of the other gateway, and what it becomes. */
 export interface ReportLine {
   kind: 'model' | 'project' | 'key' | 'user' | 'budget' | 'setting'

@@ -1,19 +1,11 @@
-/** LiteLLM's settings: those that become settings of projects, and the reasons why others have no counterpart. */
+/** The settings of config.yaml, in LiteLLM's form: those that become settings of projects, and the reasons why others have no counterpart. */
 import { formatCommand } from '../../config/operator-command.ts'
-import { nowMs } from '../../event-loop/clock.ts'
-import type { ImportReport } from './import-report.ts'
-import type { ModelPlan } from './litellm-models.ts'
-import { isModelName } from './litellm-names.ts'
-import {
-  asList,
-  asNumber,
-  asObject,
-  asText,
-  isObject,
-  type Json,
-  type LiteLlmConfig,
-  type LiteLlmDatabase,
-} from './litellm-source.ts'
+import type { JsonObject } from '../../formats/json/canonical.ts'
+import type { LiteLlmConfig } from './litellm-source.ts'
+import type { ModelPlan } from './models.ts'
+import type { ImportReport } from './report.ts'
+import { asList, asNumber, asObject, asText } from './source.ts'
+import { isModelName } from './vendors.ts'
 
 /** Settings that are used, or that need no counterpart, by name. An empty reason: used. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -70,7 +62,7 @@ const CACHE_PARAMS = new Set(['type', 'ttl', 'mode', 'similarity_threshold'])
 const MAX_TTL_SECONDS = 315_360_000
 
 /** Returns the settings of every imported project, and reports those without a counterpart. */
-export function planSettings(config: LiteLlmConfig, models: ModelPlan, report: ImportReport): Json {
+export function planSettings(config: LiteLlmConfig, models: ModelPlan, report: ImportReport): JsonObject {
   const { litellm_settings: general, router_settings: router } = config.sections
   for (const [section, settings] of Object.entries(config.sections)) {
     for (const [name, value] of Object.entries(settings)) {
@@ -106,7 +98,7 @@ function formatDurations(seconds: number | null, byModel: ReadonlyMap<string, nu
 }
 
 /** Caching as it was at LiteLLM: off unless it was on, and semantic only if it was. */
-function planCache({ cache, cache_params }: Json, report: ImportReport): Json {
+function planCache({ cache, cache_params }: JsonObject, report: ImportReport): JsonObject {
   const params = asObject(cache_params)
   for (const name of Object.keys(params).filter(name => !CACHE_PARAMS.has(name)))
     report.omit(`cache_params.${name}`, 'responses are cached in REDIS_URL and the database, apart for each project')
@@ -119,108 +111,5 @@ function planCache({ cache, cache_params }: Json, report: ImportReport): Json {
     semantic_mode: isOn && isSemantic ? 'on' : 'off',
     ...(ttl !== null && { cache_ttl_seconds: Math.min(MAX_TTL_SECONDS, Math.max(0, Math.round(ttl))) }),
     ...(isSemantic && threshold !== null && { semantic_threshold: Math.min(1, Math.max(0, threshold)) }),
-  }
-}
-
-const KEY_COLUMNS: Readonly<Record<string, string>> = {
-  soft_budget: 'add a spend alert with its recipients',
-  aliases: 'aliases belong to projects',
-  config: 'a key has no configuration of its own',
-  router_settings: 'settings belong to projects',
-  permissions: 'set the project’s settings instead',
-  max_parallel_requests: 'concurrency is limited per key, by the plan',
-  allowed_cache_controls: 'clients control the cache with Cache-Control',
-  allowed_routes: 'keys are accepted at all endpoints',
-  policies: 'guardrails are a hook: docs/hooks.md',
-  access_group_ids: 'list the models in allowed_models',
-  object_permission_id: 'MCP servers and vector stores are not proxied',
-  auto_rotate: 'rotate keys by the API: docs/admin.md',
-}
-const KEY_METADATA: Readonly<Record<string, string>> = {
-  tags: 'a key adds no tags: clients send X-Proxy-Tags',
-  model_rpm_limit: 'limits per minute apply to all models of a key',
-  model_tpm_limit: 'limits per minute apply to all models of a key',
-  guardrails: 'guardrails are a hook: docs/hooks.md',
-}
-
-const isSet = (value: unknown) =>
-  value !== null &&
-  value !== undefined &&
-  value !== false &&
-  !(Array.isArray(value) && value.length === 0) &&
-  !(isObject(value) && Object.keys(value).length === 0)
-
-/** Reports the settings of a key that have no counterpart. */
-export function reportKeySettings(row: Json, report: ImportReport): void {
-  for (const [column, reason] of Object.entries(KEY_COLUMNS))
-    if (isSet(row[column])) report.omit(`key ${column}`, reason)
-  for (const [name, value] of Object.entries(asObject(row.metadata)))
-    if (isSet(value)) report.omit(`key metadata.${name}`, KEY_METADATA[name] ?? 'keys have no metadata')
-}
-
-interface ReportedKey {
-  prefix: string
-  name: string
-  project: string
-  blocked: boolean
-  expires_at: string | null
-  tokens_per_minute: number | null
-}
-
-/** Reports each key, and how it differs. */
-export function reportKeys(
-  keys: readonly ReportedKey[],
-  projects: readonly { id: string; name: string }[],
-  report: ImportReport,
-): void {
-  const projectNames = new Map(projects.map(({ id, name }) => [id, name]))
-  for (const { prefix, name, project, blocked, expires_at, tokens_per_minute } of keys) {
-    const differences = [
-      blocked ? 'blocked: deactivated' : '',
-      expires_at && Date.parse(expires_at) < nowMs() ? 'expired' : '',
-      tokens_per_minute === null ? '' : 'its tpm limit counts max_tokens before a call',
-    ]
-    report.add(
-      'key',
-      name.startsWith(prefix) ? name : `${prefix} ${name}`,
-      `key of ${projectNames.get(project)}`,
-      differences.filter(Boolean).join('; '),
-    )
-  }
-}
-
-/** Reports rows of the database that have no counterpart. */
-export function reportAccountSettings(database: LiteLlmDatabase, report: ImportReport): void {
-  for (const { organization_alias, budget_id } of database.OrganizationTable)
-    report.omit(
-      `organization ${organization_alias}${budget_id ? ' and its budget' : ''}`,
-      'an installation is one organization: teams are projects, which have budgets of their own',
-    )
-  for (const { budget_id, blocked } of database.EndUserTable)
-    if (budget_id || blocked)
-      report.omit(
-        `customer ${blocked ? 'blocks' : 'budgets'}`,
-        'end users are recorded, and have no budgets; give a key to each customer',
-      )
-  for (const { tag_name } of database.TagTable)
-    report.omit(
-      `tag ${tag_name}`,
-      'tags have names and values: send X-Proxy-Tags: team=search, and set-budget -v tag=team=search',
-    )
-  for (const { project_alias, project_id } of database.ProjectTable)
-    report.omit(`project ${project_alias ?? project_id}`, 'its keys are in the project of their team')
-  for (const _ of database.ProxyModelTable)
-    report.omit(
-      'models in LiteLLM’s database',
-      'they are encrypted with LITELLM_SALT_KEY: add them to model_list of config.yaml',
-    )
-  for (const { user_role, user_email, user_id } of database.UserTable)
-    if (user_role === 'proxy_admin')
-      report.omit(`administrator ${user_email ?? user_id}`, `${formatCommand('create-admin')} EMAIL --promote`)
-  for (const team of database.TeamTable) {
-    for (const column of ['soft_budget', 'max_parallel_requests', 'router_settings', 'policies'])
-      if (isSet(team[column])) report.omit(`team ${column}`, KEY_COLUMNS[column] ?? 'not supported here')
-    for (const name of Object.keys(asObject(team.metadata)))
-      report.omit(`team metadata.${name}`, 'projects have no metadata')
   }
 }

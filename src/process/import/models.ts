@@ -1,8 +1,9 @@
-/** Plans the vendors, aliases and fallbacks for a LiteLLM model_list. */
-import type { ImportReport } from './import-report.ts'
-import { isModelName } from './litellm-names.ts'
-import { asList, asNumber, asObject, asText, type Json, type LiteLlmConfig } from './litellm-source.ts'
-import { type ModelPlanOptions, type PlannedVendor, VendorPlanner } from './litellm-vendors.ts'
+/** Plans the vendors, aliases and fallbacks for a model_list in LiteLLM's form. */
+import type { JsonObject } from '../../formats/json/canonical.ts'
+import type { LiteLlmConfig } from './litellm-source.ts'
+import type { ImportReport } from './report.ts'
+import { asList, asNumber, asObject, asText } from './source.ts'
+import { isModelName, type ModelPlanOptions, type PlannedVendor, VendorPlanner } from './vendors.ts'
 
 const MAX_FALLBACKS = 5
 const MAX_NAMES = 100
@@ -82,7 +83,7 @@ export function planModels(config: LiteLlmConfig, given: ModelPlanOptions): Mode
   return { vendors: planner.vendors, targets, names: names.slice(0, MAX_NAMES), patterns, groups, timeouts }
 }
 
-function setTimeouts(target: string, params: Json, { response, firstToken }: ModelPlan['timeouts']): void {
+function setTimeouts(target: string, params: JsonObject, { response, firstToken }: ModelPlan['timeouts']): void {
   const [timeout, streamTimeout] = [asNumber(params.timeout), asNumber(params.stream_timeout)]
   if (timeout !== null) (response as Map<string, number>).set(target, timeout * 1000)
   if (streamTimeout !== null) (firstToken as Map<string, number>).set(target, streamTimeout * 1000)
