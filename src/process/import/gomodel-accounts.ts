@@ -125,9 +125,9 @@ function listsAt(path: string, database: GoModelDatabase, config: GoModelConfig)
   return [...lists].filter(([above, list]) => list.length > 0 && isWithin(path, above)).map(([, list]) => list)
 }
 
-/** Returns the redirects that all keys of a project may use. */
-const redirectsOf = (path: string, { virtual }: GoModelPlanOptions): Redirect[] =>
-  virtual.redirects.filter(({ paths }) => isAllowed(path, paths))
+/** Returns the redirects that all keys of a project may use. The name of one that has no alias here is that of another model. */
+const redirectsOf = (path: string, { virtual, models }: GoModelPlanOptions): Redirect[] =>
+  virtual.redirects.filter(({ source, paths }) => models.targets.has(source) && isAllowed(path, paths))
 
 function planProjects(
   database: GoModelDatabase,
@@ -150,10 +150,7 @@ function planProjects(
     const allowed = virtual.hasPolicies
       ? open.map(({ source }) => source).filter(source => listed === null || listed.includes(source))
       : listed
-    const aliases = redirects.flatMap(({ source }) => {
-      const chain = models.targets.get(source)
-      return chain ? [`${source}=${chain.join('|')}`] : []
-    })
+    const aliases = redirects.map(({ source }) => `${source}=${models.targets.get(source)?.join('|')}`)
     report.add('project', id === NO_TEAM ? 'keys without a path' : path, `project ${name}`)
     return {
       id,

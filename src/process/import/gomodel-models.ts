@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../formats/json/canonical.ts'
 import { type GoModelConfig, isTrue, isWithin, normalizePath } from './gomodel-source.ts'
 import { EMPTY_CONFIG, type LiteLlmConfig } from './litellm-source.ts'
 import type { ImportReport } from './report.ts'
-import { asList, asObject, asText } from './source.ts'
+import { asList, asNumber, asObject, asText } from './source.ts'
 
 /** A model of a provider; null: of any. */
 export interface Target {
@@ -54,9 +54,10 @@ export function planVirtualModels(
   const redirects: Redirect[] = []
   const policies: JsonObject[] = []
   for (const [source, row] of bySource) {
+    const targets = isEnabled(row) ? resolveTargets(source, bySource, []) : []
     if (targetsOf(row).length === 0) policies.push(row)
-    else if (!isEnabled(row)) report.omit(`virtual model ${source}`, 'it is disabled')
-    else redirects.push({ source, targets: resolveTargets(source, bySource, []), paths: pathsOf(row) })
+    else if (targets.length === 0) report.omit(`virtual model ${source}`, 'it is disabled, or all of its models are')
+    else redirects.push({ source, targets, paths: pathsOf(row) })
     if (row.slowdown) report.omit(`slowdown of ${source}`, 'responses are not delayed')
   }
   for (const section of Object.keys(config.sections)) {
@@ -153,6 +154,8 @@ function paramsOf({ provider, model }: Target, { providers }: GoModelConfig): Js
   return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null))
 }
 
+const DEFAULT_TTL_SECONDS = 3_600
+
 /** The settings for caching and time limits, in LiteLLM's form. */
 function toSettings({ sections }: GoModelConfig): Omit<LiteLlmConfig, 'models'> {
   const { simple, semantic } = asObject(asObject(sections.cache).response)
@@ -164,7 +167,12 @@ function toSettings({ sections }: GoModelConfig): Omit<LiteLlmConfig, 'models'> 
         cache: isOn(simple) || isOn(semantic),
         cache_params: {
           type: isOn(semantic) ? 'semantic' : 'exact',
-          ttl: asObject(asObject(simple).redis).ttl,
+          // 0 is the default of exact matches, and no expiry of semantic ones.
+          ttl: Math.min(
+            isOn(simple) ? asNumber(asObject(asObject(simple).redis).ttl) || DEFAULT_TTL_SECONDS : Infinity,
+            isOn(semantic) ? (asNumber(asObject(semantic).ttl) ?? DEFAULT_TTL_SECONDS) || Infinity : Infinity,
+          ),
+          similarity_threshold: asNumber(asObject(semantic).similarity_threshold) || null,
         },
       },
       router_settings: { timeout: asObject(sections.http).timeout ?? null },

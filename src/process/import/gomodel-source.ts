@@ -108,8 +108,10 @@ async function readDatabase(source: GoModelTables): Promise<GoModelDatabase> {
   const hasUsage = await source.has(quote('usage'))
   const spent = new Map<number, ReadonlyMap<string, number>>()
   for (const begin of new Set(budgets.map(row => row.begin))) {
-    const rows = hasUsage ? await source.spentSince(begin) : []
-    spent.set(begin, new Map(rows.map(({ path, usd }) => [normalizePath(path), asNumber(usd) ?? 0])))
+    const sums = new Map<string, number>()
+    for (const { path, usd } of hasUsage ? await source.spentSince(begin) : [])
+      sums.set(normalizePath(path), (sums.get(normalizePath(path)) ?? 0) + (asNumber(usd) ?? 0))
+    spent.set(begin, sums)
   }
   return { ...tables, budgets, spent, omitted }
 }
@@ -188,8 +190,10 @@ function expand(value: unknown, environment: Environment, name = ''): unknown {
   if (typeof value !== 'string') return value
   const variable = /^\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))$/.exec(value)
   if (variable && /^api_keys?$/.test(name)) return `os.environ/${variable[1] ?? variable[2]}`
-  return value.replace(
+  const text = value.replace(
     /\$(?:\{([A-Za-z_]\w*)(?::-([^}]*))?\}|([A-Za-z_]\w*))/g,
     (written, braced, fallback, bare) => environment[braced ?? bare] || (fallback ?? written),
   )
+  // GoModel replaces variables before it parses the file.
+  return text === 'true' || text === 'false' ? text === 'true' : text
 }

@@ -92,7 +92,8 @@ test('budgets of deeper paths are divided among their keys, with what was spent 
     usage: [
       usageRow('/team', 1),
       usageRow('/team/alpha', 2),
-      usageRow(' /team/alpha/service', 4),
+      usageRow(' /team/alpha/service', 3),
+      usageRow('team//alpha/service/', 1),
       usageRow('/team/alpha', 8, { cache_type: 'exact' }),
       usageRow('/team/alpha', 16, { timestamp: '2020-01-01T00:00:00Z' }),
       usageRow('/team/alpha', null),
@@ -266,6 +267,46 @@ test('redirects become aliases: chains are followed, disabled ones are none, and
   expect(report.omitted.map(({ setting }) => setting)).toEqual(
     expect.arrayContaining(['virtual model off', 'user_paths of deep']),
   )
+})
+
+test('no list allows the name of a redirect that has no alias here, because it is that of another model', async () => {
+  const rows = {
+    auth_keys: [keyRow('one', { user_path: '/team', allowed_models: '["odd/x","off","groq/*"]' })],
+    virtual_models: [
+      redirectRow('gpt-4o', ['odd/x']),
+      redirectRow('off', ['groq/llama'], { enabled: 0 }),
+      redirectRow('openai/o3', ['off']),
+    ],
+  }
+  const yaml = 'providers: {odd: {type: unheard-of, api_key: x}}'
+  const { keys, report } = await plan(rows, yaml)
+  expect(keys[0]?.allowed_models).toEqual(['odd/x', 'off', '*/off', 'groq/*'])
+  expect(report.omitted.map(({ setting }) => setting)).toContain('virtual model openai/o3')
+  const closed = { ...rows, virtual_models: [...rows.virtual_models, policyRow('openai/', { enabled: 0 })] }
+  const { projects } = await plan(closed, yaml)
+  expect(projects[0]?.settings).toMatchObject({ aliases: [], allowed_models: ['no-models'] })
+})
+
+const OFF = { cache_mode: 'off', semantic_mode: 'off' }
+const EXACT = { cache_mode: 'all', semantic_mode: 'off' }
+const SEMANTIC = { cache_mode: 'all', semantic_mode: 'on' }
+test.each([
+  ['simple: {redis: {ttl: 600}}', { ...EXACT, cache_ttl_seconds: 600 }],
+  ['simple: {redis: {ttl: 0}}, semantic: {ttl: 7200}', { ...SEMANTIC, cache_ttl_seconds: 3600 }],
+  ['simple: {enabled: $NONE}, semantic: {ttl: 0}', SEMANTIC],
+  ['semantic: {similarity_threshold: 0.99}', { ...SEMANTIC, semantic_threshold: 0.99, cache_ttl_seconds: 3600 }],
+  ['semantic: {enabled: $NONE, ttl: 60}', OFF],
+])('caches no more and no longer than GoModel with %s', async (response, expected) => {
+  const { settings } = await plan({}, `cache: {response: {${response}}}`, { environment: { NONE: 'false' } })
+  const { fallbacks, response_timeout_ms, first_token_timeout_ms, ...cache } = settings
+  expect(cache).toEqual(expected)
+})
+
+test('closes models by default if a variable says so', async () => {
+  const path = newFile('yaml')
+  await writeFile(path, 'models: {enabled_by_default: $MODELS_ENABLED}')
+  expect((await readGoModelConfig(path, { MODELS_ENABLED: 'false' })).isEnabledByDefault).toBe(false)
+  expect((await readGoModelConfig(path, { MODELS_ENABLED: 'true' })).isEnabledByDefault).toBe(true)
 })
 
 test('reads providers, with keys by their variables, and settings', async () => {
