@@ -2,29 +2,65 @@
 import { ProxyError } from '../errors/errors.ts'
 import { sessionOf } from '../formats/session.ts'
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
-import { type AdmittedRequest, admitRequest, isCountedAgainstQuota, reserveAhead } from './context/admit-request.ts'
+import { setProxyStatusHeader } from '../providers/attempts.ts'
+import {
+  type AdmittedRequest,
+  admitRequest,
+  isCountedAgainstQuota,
+  reserveAhead,
+  setRateLimitHeaders,
+} from './context/admit-request.ts'
 import { changeControl, isPlanReusable, isStreamed, planRequest } from './context/plan-request.ts'
 import { type EarlyBody, readBodyEarly } from './context/read-request.ts'
-import type { PipelineServices, RequestContext } from './context/request-context.ts'
+import type { Operation, PipelineServices, RequestContext } from './context/request-context.ts'
 import { recordFailure, recordRejection } from './context/request-failure.ts'
-import { operationForQuery, operationForTarget } from './endpoints/operations.ts'
+import { restoreEchoedFields } from './conversations/echoed-fields.ts'
+import { auxiliaryOperation } from './endpoints/auxiliary.ts'
+import { completionOperation } from './endpoints/completions/completion.ts'
+import { embeddingsOperation } from './endpoints/embeddings/embeddings.ts'
+import { passThroughOperation } from './endpoints/pass-through/pass-through.ts'
 import { applyHookDecision, checkRequest } from './hook-checks/check-request.ts'
 import { checkCachedResponse } from './hook-checks/check-response.ts'
+import { claimCreatedIds } from './ownership/claim-ids.ts'
 import { resolveAliasSync } from './request/change-model.ts'
 import type { Query } from './request/query.ts'
-import type { ProxyRequest, ProxyResponse } from './request/request.ts'
+import type { PipelineTarget, ProxyRequest, ProxyResponse } from './request/request.ts'
 import { readTags } from './request/tags.ts'
 import { createEarlyHeaders, EARLY_HEADERS_AFTER_MS, sendHeadersEarly } from './response/early-headers.ts'
-import { finishResponse } from './response/finish-response.ts'
 import { createMissHeaders } from './response/response-headers.ts'
+import { setCacheScopeHeader } from './response/serve-hit.ts'
+import { storedObjectOperation } from './stored-objects/stored-objects.ts'
 import { sendWithFallbacks } from './upstream/fallbacks.ts'
+
+/** The operation that reads the body. */
+const BY_TARGET: Record<PipelineTarget['kind'], Operation> = {
+  // This includes embeddings: only the body tells whether they are processed input by input.
+  endpoint: completionOperation,
+  operation: passThroughOperation,
+  stored_object: storedObjectOperation,
+  count: auxiliaryOperation,
+  cache: auxiliaryOperation,
+}
+
+/** The operation that executes the request. */
+const BY_QUERY: Record<Query['kind'], Operation> = {
+  completion: completionOperation,
+  pass_through: passThroughOperation,
+  stored_object: storedObjectOperation,
+  count: auxiliaryOperation,
+  explain: auxiliaryOperation,
+  feedback: auxiliaryOperation,
+}
+
+const operationFor = (query: Query): Operation =>
+  query.kind === 'completion' && query.embeddings ? embeddingsOperation : BY_QUERY[query.kind]
 
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
 
 /** `keepAliveAfterMs`: milliseconds without a response after which the headers of a streamed response are sent. */
 export function createPipeline(services: PipelineServices, keepAliveAfterMs = EARLY_HEADERS_AFTER_MS): Pipeline {
   const { admission, modelRouter, cache } = services
-  const plan = (query: Query, key: ResolvedKey) => planRequest(query, operationForQuery(query), key, modelRouter)
+  const plan = (query: Query, key: ResolvedKey) => planRequest(query, operationFor(query), key, modelRouter)
 
   return async request => {
     const keyHash = admission.hashKey(request.authorization)
@@ -39,7 +75,7 @@ export function createPipeline(services: PipelineServices, keepAliveAfterMs = EA
       const { resolvedKey, recorder } = admitted
       const query = early?.query
         ? resolveAliasSync(early.query, resolvedKey)
-        : await operationForTarget(request.target).read(request, resolvedKey, services, early?.bytes)
+        : await BY_TARGET[request.target.kind].read(request, resolvedKey, services, early?.bytes)
       recorder.setQuery(query, readTags(request.headers, query))
       const session = sessionOf(request.headers, query.body, `${resolvedKey.key_id}`)
       if (session !== null) recorder.setDetails({ session })
@@ -107,4 +143,32 @@ async function respond(
     if (isMiss) Object.assign(error.headers, createMissHeaders(provider.name, 0))
     throw error
   }
+}
+
+/** Completes a response before the client gets it: adds headers, claims created ids, restores echoed fields, stores the conversation. */
+async function finishResponse(
+  context: RequestContext,
+  response: ProxyResponse,
+  admitted: AdmittedRequest,
+  services: PipelineServices,
+): Promise<ProxyResponse> {
+  const { query } = context
+  setProxyStatusHeader(admitted.recorder.attempts, response.headers)
+  await setRateLimitHeaders(admitted, response)
+  if (response.headers['x-proxy-cache']?.startsWith('HIT')) setCacheScopeHeader(response.headers, context)
+  if (query.alias) response.headers['x-proxy-model'] ??= query.model
+  return storeCreatedObjects(context, response, services)
+}
+
+/** Ids in the client's own fields are not claimed: they are restored after the claim. */
+async function storeCreatedObjects(
+  { query, resolvedKey, provider }: RequestContext,
+  response: ProxyResponse,
+  services: PipelineServices,
+): Promise<ProxyResponse> {
+  if (query.kind !== 'completion') return response
+  const { canBeStored, echoedFields } = query
+  const claimed = canBeStored ? await claimCreatedIds({ query, resolvedKey, provider }, response, services) : response
+  const restored = echoedFields ? await restoreEchoedFields(echoedFields, claimed, resolvedKey) : claimed
+  return canBeStored ? services.conversations.storeResponse({ query, resolvedKey }, restored) : restored
 }

@@ -5,6 +5,7 @@ import { type AggregatorModelNames, createAggregatorModelNames } from '../catalo
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import { fetchModelNames } from '../catalogue/fetch-aggregator-models.ts'
 import type { Config } from '../config/config.ts'
+import type { TurnRule } from '../config/vendors.ts'
 import { apiKeyVariableOf, baseUrlVariableOf, type Vendor } from '../config/vendors.ts'
 import { createError } from '../errors/errors.ts'
 import { nowMs } from '../event-loop/clock.ts'
@@ -28,7 +29,6 @@ import { createOpenAiCompatibleProvider } from './openai-compatible.ts'
 import { createOperatorKeyGuard } from './operator-key.ts'
 import type { ProviderOptions } from './send-request.ts'
 import { createChatTargetResolver, withTranslations } from './translations/with-translations.ts'
-import { turnRulesOf } from './turn-rules.ts'
 import type { Endpoint, Provider } from './upstream.ts'
 import type { VendorConnection } from './vendor-connection.ts'
 import { withResponseCheck } from './with-response-check.ts'
@@ -224,4 +224,21 @@ function createCircuitEvents(database: Database, log: Log): NonNullable<CircuitB
         log.failures.report('events', error, 'an event could not be raised', { part: 'circuit', fields: { provider } }),
     )
   }
+}
+
+/** Vendors whose models have another prefix at aggregators than the vendor's name. */
+const VENDOR_OF_PREFIX = new Map([
+  ['google', 'gemini'],
+  ['mistralai', 'mistral'],
+])
+
+/** Google requires signatures from Gemini 3 on. */
+const UNSIGNED_GEMINI = /gemini-[12](?![0-9])/
+
+/** Returns what a model requires of assistant messages that another model created: the rules of the vendor, and of the vendor whose prefix the model has at an aggregator. */
+function turnRulesOf({ vendors }: Pick<Catalogue, 'vendors'>, vendor: string, model: string): TurnRule[] {
+  const prefix = model.includes('/') ? model.slice(0, model.indexOf('/')) : vendor
+  const names = new Set([vendor, VENDOR_OF_PREFIX.get(prefix) ?? prefix])
+  const rules = [...names].flatMap(name => vendors.find(name)?.turn_rules ?? [])
+  return rules.filter(rule => rule !== 'google_signatures' || !UNSIGNED_GEMINI.test(model))
 }

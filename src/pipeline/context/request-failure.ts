@@ -1,7 +1,7 @@
 /** Records requests that fail, and returns the error that the client gets. */
 import { createError, ProxyError } from '../../errors/errors.ts'
 import { isDatabaseUnavailable } from '../../postgres/database.ts'
-import { setProxyStatusHeader } from '../../providers/proxy-status.ts'
+import { setProxyStatusHeader } from '../../providers/attempts.ts'
 import { resolveAliasSync } from '../request/change-model.ts'
 import type { ProxyRequest } from '../request/request.ts'
 import { type AdmittedRequest, isCountedAgainstQuota, setRateLimitHeaders } from './admit-request.ts'

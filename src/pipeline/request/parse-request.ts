@@ -19,9 +19,8 @@ import { readEchoedFields } from '../../formats/responses/echoed-fields.ts'
 import { hasPreviousReferences } from '../../formats/responses/item-references.ts'
 import { renameModelInText } from '../../providers/rename-model.ts'
 import type { Endpoint } from '../../providers/upstream.ts'
-import { readDelivery } from './delivery.ts'
 import { checkResponseSize, readEmbeddingsInput } from './embeddings-query.ts'
-import { type CompletionQuery, MAX_MODEL_LENGTH, type ParsedBody } from './query.ts'
+import { type CompletionQuery, type Delivery, MAX_MODEL_LENGTH, type ParsedBody } from './query.ts'
 import type { ProxyRequest } from './request.ts'
 
 /** Model names are logged and stored, so they must not contain control characters. */
@@ -203,4 +202,26 @@ export function listAlternativeModels(body: JsonObject): string[] {
   if (body.models === undefined && body.fallbacks === undefined) return []
   const { alternatives, fallbacks } = readAlternativeModels(body)
   return [...alternatives, ...fallbacks]
+}
+
+const STREAM_HEADER = 'X-Proxy-Stream'
+const FIRST_TOKEN_HEADER = 'X-Proxy-First-Token-Timeout-Ms'
+const MAX_TIMEOUT_MS = 3_600_000
+
+/** Throws a 400 that names a header with an invalid value. */
+export function readDelivery(headers: Headers): Delivery {
+  const firstToken = headers.get(FIRST_TOKEN_HEADER)
+  const mode = headers.get(STREAM_HEADER)?.trim().toLowerCase() ?? null
+  if (mode !== null && mode !== 'live' && mode !== 'whole')
+    throw invalidRequestError(`${STREAM_HEADER}: must be live or whole.`, STREAM_HEADER)
+  return { firstTokenMs: firstToken === null ? Number.POSITIVE_INFINITY : readTimeout(firstToken), mode }
+}
+
+function readTimeout(value: string): number {
+  const milliseconds = Number(value)
+  if (/^\d{1,7}$/.test(value) && milliseconds >= 1 && milliseconds <= MAX_TIMEOUT_MS) return milliseconds
+  throw invalidRequestError(
+    `${FIRST_TOKEN_HEADER}: must be whole milliseconds from 1 to ${MAX_TIMEOUT_MS}.`,
+    FIRST_TOKEN_HEADER,
+  )
 }

@@ -8,11 +8,18 @@ import type { PassThroughOperation, RecordedEndpoint } from '../../providers/pas
 import type { StoredObjectCollection } from '../../providers/stored-object-collections.ts'
 import type { Endpoint, PassThroughBody } from '../../providers/upstream.ts'
 import type { AudioLength } from './audio-length.ts'
-import type { Delivery } from './delivery.ts'
 import type { EmbeddingsInput } from './embeddings-query.ts'
 
 /** In UTF-16 code units. */
 export const MAX_MODEL_LENGTH = 256
+
+/** How long a response may take, and how a stream is delivered, as a client chose in headers. */
+export interface Delivery {
+  /** The longest time to the first token, in milliseconds; Infinity if the client sets none. */
+  firstTokenMs: number
+  /** Whether a stream is sent as it arrives, or once it is complete; null for the project's setting. */
+  mode: 'live' | 'whole' | null
+}
 
 /** The fields that are recorded for every request. */
 export interface RecordedQuery {

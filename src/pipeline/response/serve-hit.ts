@@ -7,8 +7,10 @@ import { nowMs } from '../../event-loop/clock.ts'
 import { streamInChunks } from '../../event-loop/stream-in-chunks.ts'
 import type { MemoryReservation } from '../../event-loop/stream-memory.ts'
 import { MAX_MAIN_THREAD_BYTES, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
+import { recordedEndUserOf } from '../../formats/end-user.ts'
 import { apiFormatOf } from '../../formats/endpoint-formats.ts'
 import { parseJsonObject } from '../../formats/json/canonical.ts'
+import { readTurn } from '../../formats/read-turn.ts'
 import { NO_USAGE } from '../../formats/token-usage.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import type { Endpoint } from '../../providers/upstream.ts'
@@ -17,7 +19,6 @@ import type { CompletionQuery } from '../request/query.ts'
 import type { ProxyResponse } from '../request/request.ts'
 import { isUsageVisible } from './client-stream.ts'
 import { JSON_HEADERS, SSE_HEADERS } from './response-headers.ts'
-import { storeServedTurn } from './store-served-turn.ts'
 
 export function serveHit(
   context: RoutedContext<CompletionQuery>,
@@ -127,4 +128,19 @@ export function encodeReplay({ endpoint, includeUsage, body }: ReplayInput): Uin
   const response = parseJsonObject(new TextDecoder().decode(body))
   if (!response) throw new Error('cached response must be a JSON object')
   return apiFormatOf(endpoint).replay(response, includeUsage)
+}
+
+/**
+ * Stores the turn of a response that its key did not request from a provider itself, so that its extras are restored for this key, too. Only responses to requests with tools are parsed, and no long ones.
+ */
+export function storeServedTurn(
+  { query, resolvedKey, provider }: RequestContext<CompletionQuery>,
+  body: Uint8Array,
+  { storedTurns }: Pick<PipelineServices, 'storedTurns'>,
+): void {
+  const { endpoint, body: request, model } = query
+  if (!Array.isArray(request.tools) || query.isLarge || body.length > MAX_MAIN_THREAD_BYTES || !provider) return
+  const read = async () => readTurn({ endpoint, request, response: new TextDecoder().decode(body) })
+  const madeBy = `${provider.name}/${provider.modelName ?? model}`
+  storedTurns.open(resolvedKey, recordedEndUserOf(request)).store(read(), madeBy)
 }

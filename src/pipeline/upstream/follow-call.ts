@@ -15,7 +15,7 @@ import type { CompletionQuery } from '../request/query.ts'
 import type { ProxyResponse } from '../request/request.ts'
 import { type ClientStreamEnd, createClientStream, createClientStreamOptions } from '../response/client-stream.ts'
 import { createCoalescedHeaders, SSE_HEADERS } from '../response/response-headers.ts'
-import { storeServedTurn } from '../response/store-served-turn.ts'
+import { storeServedTurn } from '../response/serve-hit.ts'
 import { StreamHold } from '../response/stream-hold.ts'
 
 /** Returns the response, or the call's failure if only the leader can use its result. Throws ClientDisconnected. */

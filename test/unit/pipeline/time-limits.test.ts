@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { findDuration, resolveTimeLimits } from '../../../src/pipeline/context/time-limits.ts'
-import { readDelivery } from '../../../src/pipeline/request/delivery.ts'
+import { readDelivery } from '../../../src/pipeline/request/parse-request.ts'
 import type { ResolvedKey } from '../../../src/postgres/admit-requests.ts'
 
 const NONE = Number.POSITIVE_INFINITY

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { AttemptList } from '../../../src/providers/attempts.ts'
-import { setProxyStatusHeader } from '../../../src/providers/proxy-status.ts'
+import { AttemptList, setProxyStatusHeader } from '../../../src/providers/attempts.ts'
 import { readProxyStatus } from '../../harness/read-proxy-status.ts'
 
 const ATTEMPT = { provider: 'openai', key: null, startedAtMs: performance.now(), status: 503, failure: null }
