@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { areEverydaySynonyms } from './everyday-synonyms.ts'
+import { lazily } from './packed-model.ts'
 import { differInPrefix, haveCommonSense } from './word-relations.ts'
 import { capitalise } from './words.ts'
 
@@ -36,28 +37,25 @@ interface Lexicon {
   readonly pairNames: ReadonlySet<string>
 }
 
-let loaded: Lexicon | undefined
 /** Cached entries by word. Lemmas are added by the first call of `lemmasOf`. */
 const known = new Map<string, { entry: Entry | null; lemmas?: readonly Lemma[] }>()
 /** Maximum cached words. Beyond it the cache is cleared, which costs less than an LRU order, because few words make up most of a text. */
 const MAX_CACHED = 8_192
 const kinds: readonly PartOfSpeech[] = ['n', 'v', 'a', 'r']
 
-/** Returns the lexicon, loaded at the first use, because a process without semantic matching does not need it. */
-function lexicon(): Lexicon {
-  if (loaded) return loaded
+/** The lexicon, loaded at the first use, because a process without semantic matching does not need it. */
+const lexicon = lazily((): Lexicon => {
   const packed = readFileSync(new URL('./lexicon.txt.br', import.meta.url))
   const [lines = '', forms = '', more = '', pairs = ''] = brotliDecompressSync(packed).toString('latin1').split('\n\n')
   const irregular = Map.groupBy(forms.split('\n').map(parseForm), ({ form }) => form)
   const parents = Int32Array.from(more.split(','), (up, at) => (up === '' ? at : at - Number.parseInt(up, 36)))
-  loaded = {
+  return {
     lines: `\n${lines}\n`,
     irregular: new Map([...irregular].map(([form, found]) => [form, found.map(({ lemma }) => lemma)])),
     parents,
     pairNames: new Set(pairs.split('\n')),
   }
-  return loaded
-}
+})
 
 const markedForms: Readonly<Record<string, [PartOfSpeech, Inflection]>> = {
   d: ['v', 'd'],

@@ -10,14 +10,23 @@ export interface PackedModel<Model> {
   read(): Model
 }
 
+/** Returns a model, whose file is read at the first use. */
 export function openPackedModel<Model>(file: URL): PackedModel<Model> {
-  const packed = readFileSync(file)
-  let model: Model | undefined
+  const packed = lazily(() => readFileSync(file))
+  const hash = lazily(() => createHash('sha256').update(packed()).digest('hex').slice(0, 12))
   return {
-    hash: createHash('sha256').update(packed).digest('hex').slice(0, 12),
-    read() {
-      model ??= JSON.parse(brotliDecompressSync(packed).toString()) as Model
-      return model
+    get hash() {
+      return hash()
     },
+    read: lazily(() => JSON.parse(brotliDecompressSync(packed()).toString()) as Model),
+  }
+}
+
+/** Returns a function that makes its value at the first call. */
+export function lazily<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
   }
 }

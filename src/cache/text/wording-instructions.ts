@@ -4,7 +4,7 @@
  */
 
 import { baseFormOf, generalSensesOf } from './lexicon.ts'
-import { openPackedModel, type PackedModel } from './packed-model.ts'
+import { lazily, openPackedModel } from './packed-model.ts'
 
 export interface WordingModel {
   /** The log odds of a sentence without features, less the threshold: of a short text, and of a whole prompt. */
@@ -25,25 +25,15 @@ const label = /^(?:[<[][^<>[\]]*[>\]]|\p{L}+(?: \p{L}+)?:)\s*$/u
 /** Scripts without spaces between words have shorter parts of words. */
 const dense = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
 
-let opened: PackedModel<WordingModel> | undefined
-let weightsByFeature: ReadonlyMap<string, number> | undefined
-
-function open(): PackedModel<WordingModel> {
-  opened ??= openPackedModel<WordingModel>(new URL('./wording-model.json.br', import.meta.url))
-  return opened
-}
-
-function readWeights(): ReadonlyMap<string, number> {
-  weightsByFeature ??= new Map(Object.entries(open().read().weights))
-  return weightsByFeature
-}
+const model = openPackedModel<WordingModel>(new URL('./wording-model.json.br', import.meta.url))
+const readWeights = lazily(() => new Map(Object.entries(model.read().weights)))
 
 /** Identifies the model. Matches in contexts that another model has classified are not reused. */
-export const readWordingModelHash = (): string => open().hash
+export const readWordingModelHash = (): string => model.hash
 
 /** Returns whether the text instructs the model to work on the wording of the user's message. Linear. */
 export function asksForWording(text: string): boolean {
-  const [weights, { bias: biases }] = [readWeights(), open().read()]
+  const [weights, { bias: biases }] = [readWeights(), model.read()]
   const weigh = (features: readonly string[]): Weighed => [
     features.reduce((sum, feature) => sum + (weights.get(feature) ?? 0), 0),
     features.length,

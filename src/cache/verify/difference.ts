@@ -1,5 +1,5 @@
 /** Finds where two prompts differ and the kind of each difference, for people and metrics. */
-import { wordSet } from '../text/words.ts'
+import { classOf, type WordClass } from './word-classes.ts'
 
 export type DifferenceKind =
   /** Text that is compared literally: code, data, long text, text to be processed, or an unsupported language. */
@@ -36,11 +36,8 @@ const parts = /[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}\p{N}]+)*|"[^"\n]*"|[^\s\p
 /** Longer texts are not aligned. Only their first difference is shown. */
 const MAX_PARTS = 150
 const EXCERPT_CHARS = 80
-const negations = wordSet('not no never none nor neither nothing nobody without cannot')
-const modals = wordSet('can could may might must shall should will would')
-const persons = wordSet(
-  'i you he she it we they me him us them my your his her its our their mine yours ours theirs one who whom whose',
-)
+const modals: readonly WordClass[] = ['can', 'will', 'should']
+const persons: readonly WordClass[] = ['my', 'your', 'their', 'i', 'self', 'you', 'they', 'who']
 
 /** Returns all differences in the order of the texts. Empty for equal texts. */
 export function findDifferences(asked: string, cached: string): TextDifference[] {
@@ -128,10 +125,11 @@ function kindOf(ours: readonly Part[], theirs: readonly Part[]): DifferenceKind 
   if (fold(ours) === fold(theirs)) return 'letter-case'
   if (both.some(text => text.startsWith('"') || text.startsWith('`'))) return 'quotation'
   if (both.some(text => /\p{N}/u.test(text))) return 'number'
-  if (both.some(text => negations.has(text) || text.endsWith("n't"))) return 'negation'
+  const isOf = (classes: readonly WordClass[]) => both.some(text => classes.some(name => name === classOf(text)))
+  if (isOf(['not']) || both.some(text => text.endsWith("n't"))) return 'negation'
   if (both.every(text => !/\p{L}/u.test(text))) return 'sign'
-  if (both.some(text => modals.has(text))) return 'modality'
-  if (both.some(text => persons.has(text))) return 'person'
+  if (isOf(modals)) return 'modality'
+  if (isOf(persons)) return 'person'
   return ours.length === 0 || theirs.length === 0 ? 'added-words' : 'words'
 }
 

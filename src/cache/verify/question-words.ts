@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { parseNumberWord } from '../text/calculation.ts'
 import { canBeProperNoun, countSenses, isEnglishWord, lemmasOf } from '../text/lexicon.ts'
+import { lazily } from '../text/packed-model.ts'
 import { wordMap } from '../text/words.ts'
 import { toAmerican } from './american-spelling.ts'
 import { askedKinds, beforeContractedIs, classOf, contractedWords, expansions, type WordClass } from './word-classes.ts'
@@ -126,14 +127,6 @@ function parseWords(text: string): Question {
     get parts() {
       return parts()
     },
-  }
-}
-
-function lazily<Value>(make: () => Value): () => Value {
-  let made: { value: Value } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
   }
 }
 

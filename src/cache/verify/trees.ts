@@ -42,22 +42,16 @@ interface CompiledTrees {
   readonly leaf: Float64Array
 }
 
-const opened: { [Name in ModelName]?: PackedModel<Model> } = {}
-const files: Record<ModelName, () => URL> = {
-  words: () => new URL('./model.json.br', import.meta.url),
-  cosine: () => new URL('./model-cosine.json.br', import.meta.url),
+const models: Readonly<Record<ModelName, PackedModel<Model>>> = {
+  words: openPackedModel(new URL('./model.json.br', import.meta.url)),
+  cosine: openPackedModel(new URL('./model-cosine.json.br', import.meta.url)),
 }
 const compiled: { [Name in ModelName]?: CompiledTrees } = {}
 
-function open(name: ModelName): PackedModel<Model> {
-  opened[name] ??= openPackedModel<Model>(files[name]())
-  return opened[name]
-}
-
-export const readModel = (name: ModelName): Model => open(name).read()
+export const readModel = (name: ModelName): Model => models[name].read()
 
 /** Identifies both models. Matches of others are not reused. */
-export const readModelsHash = (): string => modelNames.map(name => open(name).hash).join('+')
+export const readModelsHash = (): string => modelNames.map(name => models[name].hash).join('+')
 
 /** Returns the model that reads all numbers of the pair. */
 export const modelFor = (features: Features): ModelName => (features.has(COSINE) ? 'cosine' : 'words')

@@ -21,6 +21,26 @@ describe('normalizes prose', () => {
   })
 })
 
+describe('reads a question as its writer meant it', () => {
+  test.each([
+    ['what is the capital of turkey', 'What is the capital of Turkey?'],
+    ['WHAT IS THE CAPITAL OF FRANCE?', 'What is the capital of France?'],
+    ['What Is The Capital Of France?', 'What is the capital of France?'],
+    ['what is new york known for', 'What is New York known for?'],
+    ['how tall is mount everest', 'How tall is Mount Everest?'],
+    ['how do i install python on windows', 'How do I install Python on Windows?'],
+    ['how do i use git rebase', 'How do I use Git rebase?'],
+    ['Hi,\n\nhow do I reset my password?', 'How do I reset my password?'],
+    ['Hello!\nHow do I reset my password?\nThanks', 'How do I reset my password?'],
+    ['What is the\ncapital of France?', 'What is the capital of France?'],
+    ['Question: what is the capital of France?', 'What is the capital of France?'],
+    ['Hallo! Was bedeutet TCP? Danke', 'Was ist TCP?'],
+    ["C'est quoi le TCP ?", "Qu'est-ce que le TCP ?"],
+  ])('%j as %j', (text, same) => {
+    expect(normalizePrompt(text).normalized).toBe(normalizePrompt(same).normalized)
+  })
+})
+
 describe('leaves other text unchanged, except for outer white space', () => {
   test.each([
     'git log --oneline',
