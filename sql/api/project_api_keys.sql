@@ -7,7 +7,7 @@ select
     k.session_id is not null as _of_session,
     'key_' || k.id as id,
     k.name,
-    k.prefix || case when k.is_imported then '' else '…' end as redacted_value,
+    k.redacted_value,
     to_unix_seconds(k.created_at) as created_at,
     to_unix_seconds(k.last_used_at) as last_used_at,
     to_unix_seconds(k.expires_at) as expires_at,

@@ -17,7 +17,7 @@ select
     to_unix_seconds(nullif(p.ends, 'infinity')) as resets_at,
     'key_' || b.key_id as api_key_id,
     k.name as api_key_name,
-    k.prefix || '…' as api_key_redacted_value,
+    k.redacted_value as api_key_redacted_value,
     budget_warnings(b.id) as warnings
 from budgets b
 cross join lateral budget_period_at(b.per, b.time_zone, now()) p

@@ -10,7 +10,7 @@ select
             row(
                 'key_' || k.id,
                 k.name,
-                k.prefix || '…',
+                k.redacted_value,
                 k.type,
                 count(r.request_id),
                 least(k.requests_per_minute, case k.type when 'test' then l.test_requests_per_minute else l.requests_per_minute_per_key end)

@@ -156,10 +156,11 @@ describeBackends('imported keys', backend => {
     const key = `sk-${crypto.randomUUID()}`
     await importKeys([{ key }])
     await becomes(key, 'accepted')
-    const [{ id } = { id: 0 }] = await proxy.query<{ id: number }>(
-      `select id from api_keys where imported_hash = decode('${hashOf(key)}', 'hex')`,
-    )
+    const read = `select id, redacted_value from api_keys where imported_hash = decode('${hashOf(key)}', 'hex')`
+    const [{ id, redacted_value } = { id: 0 }] = await proxy.query<{ id: number; redacted_value: string }>(read)
+    expect(redacted_value).toBe(`sk-...${key.slice(-4)}`)
     const rotated = await callFunction(stores.database, 'rotate_key', { of_key: id, grace: 'PT0S' })
+    expect(await proxy.query(read)).toEqual([{ id, redacted_value: `${rotated.slice(0, 17)}…` }])
     expect(rotated).toMatch(/^lgw_proj_/)
     expect(await statusOf(rotated)).toBe('accepted')
     await importKeys([{ key }], { keys_until: new Date(Date.now() - 1_000).toISOString() })

@@ -20,7 +20,7 @@ set search_path = model_proxy, pg_temp
 as $$
     with matching as (
         select
-            'key_' || k.id as id, 'api_key' as kind, p.id as project_id, p.name as project_name, k.name, k.prefix,
+            'key_' || k.id as id, 'api_key' as kind, p.id as project_id, p.name as project_name, k.name, k.redacted_value,
             k.key_hash = decode(hash, 'hex') as is_whole_key, k.deactivated_at, k.created_at, k.last_used_at, k.expires_at
         from api_keys k
         join projects p on p.id = k.project_id
@@ -28,7 +28,7 @@ as $$
             and (current_user_id() is null or k.project_id in (select visible_projects()))
         union all
         select
-            'admin_key_' || k.id, 'admin_api_key', p.id, p.name, k.name, k.prefix, k.key_hash = decode(hash, 'hex'), null::timestamptz,
+            'admin_key_' || k.id, 'admin_api_key', p.id, p.name, k.name, k.prefix || '…', k.key_hash = decode(hash, 'hex'), null::timestamptz,
             k.created_at, k.last_used_at, k.expires_at
         from admin_keys k
         left join projects p on p.id = k.scope_project_id
@@ -36,7 +36,7 @@ as $$
             and (current_user_id() is null or is_administrator())
     )
     select
-        m.id, m.kind, 'proj_' || m.project_id, m.project_name, m.name, m.prefix || '…',
+        m.id, m.kind, 'proj_' || m.project_id, m.project_name, m.name, m.redacted_value,
         case when m.deactivated_at is not null then 'deactivated' when m.expires_at <= now() then 'expired' else 'active' end::key_status,
         m.is_whole_key, to_unix_seconds(m.created_at), to_unix_seconds(m.last_used_at), to_unix_seconds(m.expires_at)
     from matching m

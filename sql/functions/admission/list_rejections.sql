@@ -35,7 +35,7 @@ begin
         p.name,
         'key_' || nullif(s.key_id, 0),
         k.name,
-        k.prefix || '…',
+        k.redacted_value,
         s.requests::natural_number,
         -- A record may be written seconds before its request is counted.
         least(s.requests, coalesce(l.records, 0))::natural_number,

@@ -25,7 +25,7 @@ create or replace function find_requests(
 returns table (
     record usage_records,
     key_name text,
-    key_prefix text
+    api_key_redacted_value text
 )
 language plpgsql
 stable
@@ -102,7 +102,7 @@ declare
         ) r
         where true' || ordering;
     named constant text := '
-        select row(f.*)::usage_records, k.name, k.prefix
+        select row(f.*)::usage_records, k.name, k.redacted_value
         from (%s) f
         left join api_keys k on k.id = f.key_id
         order by %s desc, f.recorded_at desc, f.request_id desc';
@@ -228,4 +228,4 @@ $$;
 comment on function find_requests(
     bigint, timestamptz, timestamptz, bigint, text, text, text, text, text, smallint, text, text, text, jsonb, text, timestamptz, text, integer, text,
     text, text, text
-) is 'Single requests of a project within a time, with what is set of: key, type of key (project, test), model or part of its name, endpoint, provider, cache result, outcome (ok, failed, client_error, server_error, or estimated: its cost is), status, error code, end user, X-Request-Id, tags, hash of the request (asked_id), session; those after the one at after_time. Sorted newest; slowest, of those that took a second or longer; dearest, of those that cost anything. Null: key_name, key_prefix (the key is gone).';
+) is 'Single requests of a project within a time, with what is set of: key, type of key (project, test), model or part of its name, endpoint, provider, cache result, outcome (ok, failed, client_error, server_error, or estimated: its cost is), status, error code, end user, X-Request-Id, tags, hash of the request (asked_id), session; those after the one at after_time. Sorted newest; slowest, of those that took a second or longer; dearest, of those that cost anything. Null: key_name, api_key_redacted_value (the key is gone).';

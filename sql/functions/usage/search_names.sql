@@ -14,7 +14,7 @@ begin
     case in_kind
         when 'api_key' then
             return query
-            select 'key_' || k.id, k.name, k.prefix || '…'
+            select 'key_' || k.id, k.name, k.redacted_value
             from api_keys k
             where k.project_id = of_project
                 and k.session_id is null

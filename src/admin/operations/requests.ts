@@ -214,7 +214,7 @@ function open(
   return sealed ? wordings.open(sealed, project) : null
 }
 
-function describeRequest({ record, key_name, key_prefix }: JsonRowOf<'find_requests'>) {
+function describeRequest({ record, ...key }: JsonRowOf<'find_requests'>) {
   const { key_id, project_id, ...rest } = record as UsageRecordRow
   return {
     id: formatTimeCursor({ at: rest.recorded_at, requestId: rest.request_id }),
@@ -222,8 +222,7 @@ function describeRequest({ record, key_name, key_prefix }: JsonRowOf<'find_reque
     created_at: toUnixSeconds(rest.recorded_at),
     ...rest,
     api_key_id: formatId('key', key_id),
-    key_name,
-    api_key_redacted_value: key_prefix === null ? null : `${key_prefix}…`,
+    ...key,
   }
 }
 
