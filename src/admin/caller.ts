@@ -12,8 +12,8 @@ export interface Caller {
   email: string
   /** `owner` is an administrator whose admin key, if any, is not limited to one project. */
   role: 'owner' | 'reader'
-  /** A browser's session token; null for an admin key. */
-  sessionToken: string | null
+  /** A browser's session; null for an admin key. */
+  session: { id: number; csrfToken: string } | null
 }
 
 export interface CallerOptions {
@@ -31,12 +31,13 @@ export async function readCaller(options: CallerOptions, request: Request, addre
   const token = readSessionToken(request)
   const session = token === null ? null : await findSession(options, token, address)
   if (token === null || session === null) throw createError('missingAdminKey')
-  if (!SAFE_METHODS.has(request.method)) checkCsrfToken(request, token)
+  const csrfToken = csrfTokenOf(token)
+  if (!SAFE_METHODS.has(request.method)) checkCsrfToken(request, csrfToken)
   return {
     actor: { database: options.database, name: session.email, userId: session.user_id, adminKeyId: null, address },
     email: session.email,
     role: session.role,
-    sessionToken: token,
+    session: { id: session.session_id, csrfToken },
   }
 }
 
@@ -64,7 +65,7 @@ async function readKeyHolder(
     actor: { database, name: holder.email, userId: holder.user_id, adminKeyId: holder.admin_key_id, address },
     email: holder.email,
     role: holder.project_id === null ? holder.role : 'reader',
-    sessionToken: null,
+    session: null,
   }
 }
 
@@ -76,9 +77,9 @@ function withOutageError<Holder>(lookup: Promise<Holder>): Promise<Holder> {
 }
 
 /** Throws a 403 unless a change comes from the dashboard's pages. Another site's form sends the cookie, but has neither token nor origin. */
-function checkCsrfToken(request: Request, token: string): void {
+function checkCsrfToken(request: Request, csrfToken: string): void {
   const given = Buffer.from(request.headers.get('x-csrf-token') ?? '')
-  const expected = Buffer.from(csrfTokenOf(token))
+  const expected = Buffer.from(csrfToken)
   const isValid = given.length === expected.length && timingSafeEqual(given, expected)
   if (!isValid) throw createError('invalidCsrfToken')
   rejectCrossSiteRequest(request)

@@ -19,7 +19,7 @@ import {
   sessionOpenedSchema,
   sessionSchema,
 } from './responses/users.ts'
-import { csrfTokenOf, formatSessionCookie, hashToken } from './session-cookie.ts'
+import { csrfTokenOf, formatSessionCookie } from './session-cookie.ts'
 
 const PREFIX = '/dashboard/api'
 const newPassword = t.String(PASSWORD_LENGTH)
@@ -88,10 +88,10 @@ export function createSessionController(options: AdminOptions, oidc: OidcConfig 
   return createAuthenticatedController(options, PREFIX, 'Sessions')
     .get(
       '/session',
-      ({ request, caller: { actor, email, role, sessionToken } }) => ({
+      ({ request, caller: { actor, email, role, session } }) => ({
         object: 'session' as const,
         user: { id: formatId('user', actor.userId), email, role },
-        csrf_token: sessionToken === null ? null : csrfTokenOf(sessionToken),
+        csrf_token: session?.csrfToken ?? null,
         // The base URL of the proxy, for snippets.
         base_url: proxyBaseUrlOf(request, addresses),
         sends_mail: options.mailer !== null,
@@ -100,11 +100,10 @@ export function createSessionController(options: AdminOptions, oidc: OidcConfig 
     )
     .post(
       '/playground-key',
-      async ({ caller: { actor, sessionToken }, body: { project_id, type } }) => {
-        if (sessionToken === null)
-          throw createError('notPermitted', { problem: 'This requires a login, not an admin key.' })
+      async ({ caller: { actor, session }, body: { project_id, type } }) => {
+        if (session === null) throw createError('notPermitted', { problem: 'This requires a login, not an admin key.' })
         const project = requireId('proj', project_id)
-        const args = { project, key_type: type, token_hash: hashToken(sessionToken) }
+        const args = { project, key_type: type, of_session: session.id }
         return { object: 'session.key' as const, value: await callAsActor(actor, 'issue_session_key', args) }
       },
       describeRoute('Create a project key that expires with this session', playgroundKeySchema, {
@@ -130,8 +129,8 @@ export function createLogoutController(options: AdminOptions) {
     .post(
       '/logout',
       async ({ request, caller, set }) => {
-        const { actor, sessionToken } = caller
-        if (sessionToken !== null) await callAsActor(actor, 'close_session', { token_hash: hashToken(sessionToken) })
+        const { actor, session } = caller
+        if (session !== null) await callAsActor(actor, 'close_session', { session_id: session.id, is_current: true })
         set.headers['set-cookie'] = formatSessionCookie(request, null, trustedProxies)
         return { object: 'session.closed' as const }
       },
@@ -152,7 +151,7 @@ export function createLogoutController(options: AdminOptions) {
         await login.verify(caller.email, body.password, address)
         await callAsActor(caller.actor, 'set_password', {
           new_hash: await hashNewPassword(body.new_password, caller.email, 'new_password'),
-          kept_session: caller.sessionToken && hashToken(caller.sessionToken),
+          kept_session: caller.session?.id ?? null,
         })
         return { object: 'user.password_changed' as const }
       },

@@ -70,10 +70,8 @@ export const SQL_FUNCTIONS = {
   claim_referenced_ids: { takes: { of_project: 'bigint', of_provider: 'text', under_shared_key: 'boolean', ids: 'text[]' }, gives: { id: 'text' } },
   /** Claims up to max_rows responses whose usage is due to be requested, with the data for the request; they are due again after some seconds, with growing intervals, until reconcile_response() or delete_unreconciled_response(). Null: named_provider_keys (each provider has one key at most, named default). */
   claim_unreconciled_responses: { takes: { max_rows: 'integer' }, gives: { project_id: 'bigint', id: 'text', provider: 'text', model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint', named_provider_keys: 'text[]?' } },
-  /** Ends one session of the current user, by the hex SHA-256 of its cookie. */
-  close_session: { takes: { token_hash: 'text' }, gives: 'void' },
-  /** Ends one session of the current user. Raises no_data_found for anybody else's. */
-  close_session_with_id: { takes: { session_id: 'bigint' }, gives: 'void' },
+  /** Ends one session of the current user: the one that sent the request (is_current), or another. Raises no_data_found for anybody else's. */
+  close_session: { takes: { session_id: 'bigint', is_current: 'boolean' }, gives: 'void' },
   /** Ends all sessions of the current user, and returns how many there were. */
   close_sessions: { takes: {}, gives: 'integer' },
   /** The hits of a project's last week under each cache_scope: requests that follow an identical request in the same scope. At most the newest 200,000 requests are read. */
@@ -286,8 +284,8 @@ export const SQL_FUNCTIONS = {
   issue_admin_key: { takes: { of_email: 'text', key_name: 'text', expires: 'timestamptz=', with_permissions: 'text=', project: 'text=' }, gives: { id: 'bigint', key: 'text' } },
   /** Creates and returns a key (type project or test). It is not shown again. Raises on an unknown project or type, and on a name that an active key of the project has. */
   issue_key: { takes: { project: 'text', key_type: 'text', key_name: 'text', expires: 'timestamptz=' }, gives: 'text' },
-  /** A key of one session of the current user, by the hex SHA-256 of its cookie: it is valid for an hour, not listed, and ends with the session. Raises as issue_key() does, and no_data_found for a session that has ended. */
-  issue_session_key: { takes: { project: 'text', key_type: 'text', token_hash: 'text' }, gives: 'text' },
+  /** A key of one session of the current user: it is valid for an hour, not listed, and ends with the session. Raises as issue_key() does, and no_data_found for a session that has ended. */
+  issue_session_key: { takes: { project: 'text', key_type: 'text', of_session: 'bigint' }, gives: 'text' },
   /** What a key's requests have cost in the last 13 months, in this UTC day, week and month; what all of its project have; and what it may still cost: the narrowest US dollar budget of the project that all requests of the key count against, and what is left of the narrowest, the organization's among them. Null: limit_usd, limit_per, remaining_usd, expires_at. */
   key_spending: { reads: true, takes: { of_key: 'bigint' }, gives: { usd: 'double precision', usd_today: 'double precision', usd_this_week: 'double precision', usd_this_month: 'double precision', usd_of_project: 'double precision', limit_usd: 'double precision?', limit_per: 'text?', remaining_usd: 'double precision?', expires_at: 'timestamptz?' } },
   /** The key_id of keys of this type in sums by type of key: 0 for project keys and deleted keys, -1 for test keys. */
@@ -306,8 +304,8 @@ export const SQL_FUNCTIONS = {
   list_end_users: { reads: true, takes: { of_project: 'bigint', from_time: 'timestamptz', until_time: 'timestamptz', of_key_type: 'text=', name_part: 'text=', after_name: 'text=', page_size: 'integer=' }, gives: { name: 'text', requests: 'bigint', hits: 'bigint', misses: 'bigint', failed: 'bigint', tokens: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
   /** Keys of a project, oldest first, by prefix: type, state (active, expired, deactivated), times in UTC. The name comes last, so that lines are easy to cut. Raises on an unknown project. */
   list_keys: { reads: true, takes: { project: 'text' }, gives: { prefix: 'text', type: 'text', state: 'text', created: 'text', expires: 'text', last_used: 'text', name: 'text' } },
-  /** The current user's sessions, the last used first; current_token_hash is the hex SHA-256 of the request's cookie. None for an admin key that is limited to one project. Null: current_token_hash (for an admin key). */
-  list_own_sessions: { reads: true, takes: { current_token_hash: 'text?' }, gives: { id: 'text', address: 'text', user_agent: 'text', created_at: 'bigint', last_seen_at: 'bigint', is_this_one: 'boolean' } },
+  /** The current user's sessions, the last used first; current_session is the one that sent the request. None for an admin key that is limited to one project. Null: current_session (for an admin key). */
+  list_own_sessions: { reads: true, takes: { current_session: 'bigint?' }, gives: { id: 'text', address: 'text', user_agent: 'text', created_at: 'bigint', last_seen_at: 'bigint', is_this_one: 'boolean' } },
   /** The partitions by time of a table, with the time that each covers and how many rows it had when it was last analyzed. */
   list_partitions: { reads: true, takes: { parent: 'regclass' }, gives: { name: 'text', begins: 'timestamptz', ends: 'timestamptz', estimated_rows: 'bigint' } },
   /** Rejected requests of all projects in the hours that begin in a time, by reason and key, the most frequent first. Requires an administrator. */
@@ -518,8 +516,8 @@ export const SQL_FUNCTIONS = {
   set_key_log_content: { takes: { key_or_prefix: 'text', value: 'text' }, gives: 'void' },
   /** Changes a member's role in a project to owner, member or viewer; a viewer keeps no key of a session. Requires an owner of it; the last owner who can log in cannot be demoted. */
   set_member: { takes: { project: 'text', of_user: 'bigint', member_role: 'text' }, gives: 'void' },
-  /** Replaces the current user's password hash, and ends all sessions but the one with this cookie's hash, and tokens that set another password. Null: kept_session (all end). */
-  set_password: { takes: { new_hash: 'text', kept_session: 'text?' }, gives: 'void' },
+  /** Replaces the current user's password hash, and ends all sessions but one, and tokens that set another password. Null: kept_session (all end). */
+  set_password: { takes: { new_hash: 'text', kept_session: 'bigint?' }, gives: 'void' },
   /** Moves a project to another plan; its limits apply from the next request on. Requires an administrator. Raises on an unknown project or plan. */
   set_plan: { takes: { project: 'text', plan: 'text' }, gives: 'void' },
   /** Changes the given limits of a plan, for all projects on it, from the next request on. Requires an administrator. */

@@ -1,4 +1,4 @@
-create or replace function issue_session_key(project text, key_type text, token_hash text) returns text
+create or replace function issue_session_key(project text, key_type text, of_session bigint) returns text
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -10,7 +10,7 @@ begin
     -- The lock delays a concurrent logout until the key exists, so that the logout also ends the key.
     select s.* into opened_in
     from sessions s
-    where s.token_hash = decode(issue_session_key.token_hash, 'hex') and s.user_id = current_user_id()
+    where s.id = of_session and s.user_id = current_user_id()
     for key share;
     if opened_in.id is null then
         raise exception 'this session does not exist, or has ended' using errcode = 'no_data_found';
@@ -26,4 +26,4 @@ begin
 end;
 $$;
 
-comment on function issue_session_key(text, text, text) is 'A key of one session of the current user, by the hex SHA-256 of its cookie: it is valid for an hour, not listed, and ends with the session. Raises as issue_key() does, and no_data_found for a session that has ended.';
+comment on function issue_session_key(text, text, bigint) is 'A key of one session of the current user: it is valid for an hour, not listed, and ends with the session. Raises as issue_key() does, and no_data_found for a session that has ended.';

@@ -1,12 +1,18 @@
-create or replace function close_session(token_hash text) returns void
+create or replace function close_session(session_id bigint, is_current boolean) returns void
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
 begin
-    delete from sessions s where s.token_hash = decode(close_session.token_hash, 'hex') and s.user_id = current_user_id();
-    perform audit('logout.succeeded', null, 'user_' || current_user_id());
+    delete from sessions s where s.id = session_id and s.user_id = current_user_id();
+    if not found and not is_current then
+        raise exception 'this session does not exist, or has ended' using errcode = 'no_data_found';
+    end if;
+    perform audit(
+        'logout.succeeded', null, 'user_' || current_user_id(),
+        case when is_current then '{}' else jsonb_build_object('session', session_id) end
+    );
 end;
 $$;
 
-comment on function close_session(text) is 'Ends one session of the current user, by the hex SHA-256 of its cookie.';
+comment on function close_session(bigint, boolean) is 'Ends one session of the current user: the one that sent the request (is_current), or another. Raises no_data_found for anybody else''s.';

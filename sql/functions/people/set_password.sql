@@ -1,4 +1,4 @@
-create or replace function set_password(new_hash text, kept_session text) returns void
+create or replace function set_password(new_hash text, kept_session bigint) returns void
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -9,9 +9,9 @@ begin
         raise exception 'only a user has a password' using errcode = 'no_data_found';
     end if;
     delete from invitations i where i.user_id = current_user_id();
-    delete from sessions s where s.user_id = current_user_id() and s.token_hash is distinct from decode(kept_session, 'hex');
+    delete from sessions s where s.user_id = current_user_id() and s.id is distinct from kept_session;
     perform audit('user.updated', null, 'user_' || current_user_id(), '{"password": "changed"}');
 end;
 $$;
 
-comment on function set_password(text, text) is 'Replaces the current user''s password hash, and ends all sessions but the one with this cookie''s hash, and tokens that set another password. Null: kept_session (all end).';
+comment on function set_password(text, bigint) is 'Replaces the current user''s password hash, and ends all sessions but one, and tokens that set another password. Null: kept_session (all end).';

@@ -4,7 +4,6 @@ import { defineOperation } from '../admin-operation.ts'
 import { formatId } from '../ids.ts'
 import { listSchema } from '../responses/shared.ts'
 import { activeSessionSchema, sessionClosedSchema } from '../responses/users.ts'
-import { hashToken } from '../session-cookie.ts'
 
 export const OWN_SESSION_OPERATIONS = [
   defineOperation({
@@ -13,11 +12,9 @@ export const OWN_SESSION_OPERATIONS = [
     tag: 'Sessions',
     summary: 'List the caller’s sessions',
     response: listSchema(activeSessionSchema),
-    async serve({ caller: { actor, sessionToken } }) {
-      const sessions = await callAsActor(actor, 'list_own_sessions', {
-        current_token_hash: sessionToken && hashToken(sessionToken),
-      })
-      return { object: 'list', data: sessions.map(session => ({ object: 'session', ...session })), has_more: false }
+    async serve({ caller: { actor, session } }) {
+      const sessions = await callAsActor(actor, 'list_own_sessions', { current_session: session?.id ?? null })
+      return { object: 'list', data: sessions.map(open => ({ object: 'session', ...open })), has_more: false }
     },
   }),
   defineOperation({
@@ -28,7 +25,7 @@ export const OWN_SESSION_OPERATIONS = [
     summary: 'End one of the caller’s sessions',
     response: sessionClosedSchema,
     async serve({ caller, ids: { session_id } }) {
-      await callAsActor(caller.actor, 'close_session_with_id', { session_id })
+      await callAsActor(caller.actor, 'close_session', { session_id, is_current: session_id === caller.session?.id })
       return { object: 'session.closed', id: formatId('session', session_id) }
     },
   }),

@@ -31,6 +31,8 @@ describeOnce('rights in the database', backend => {
     await query(`select open_session('${name}@example.org', '${token}', '192.0.2.7', 'test', '192.0.2.7')`)
     return token
   }
+  const idOf = (token: string) =>
+    read<number>(`(select id::integer from sessions where token_hash = decode('${token}', 'hex'))`)
   const isOpen = async (token: string) => (await query(`select from authenticate_session('${token}')`)).length === 1
 
   /** Creates a project with a key and a user of each role. */
@@ -223,20 +225,20 @@ describeOnce('rights in the database', backend => {
   test('a new password ends all other sessions of its user, and nobody else’s', async () => {
     const [ada] = [await addUser('ada'), await addUser('eve')]
     const [here, there, others] = [await openSession('ada'), await openSession('ada'), await openSession('eve')]
-    await actAs(ada, `set_password('new', '${here}')`)
+    await actAs(ada, `set_password('new', ${await idOf(here)})`)
     expect(await Promise.all([here, there, others].map(isOpen))).toEqual([true, false, true])
   })
 
   test('a session’s id ends it only for its own user, who sees no other', async () => {
     const [ada, eve] = [await addUser('ada'), await addUser('eve')]
     const [hers, others] = [await openSession('ada'), await openSession('eve')]
-    const id = await read<number>(`(select id::integer from sessions where token_hash = decode('${hers}', 'hex'))`)
-    await expect(actAs(eve, `close_session_with_id(${id})`)).rejects.toThrow('does not exist, or has ended')
-    await actAs(eve, `close_session('${hers}')`)
+    const id = await idOf(hers)
+    await expect(actAs(eve, `close_session(${id}, false)`)).rejects.toThrow('does not exist, or has ended')
+    await actAs(eve, `close_session(${id}, true)`)
     expect(await isOpen(hers)).toBe(true)
-    const seen = await actAs(ada, `(select array_agg(o.id) from list_own_sessions('${hers}') o)`)
+    const seen = await actAs(ada, `(select array_agg(o.id) from list_own_sessions(${id}) o)`)
     expect(seen).toEqual([{ row: { value: [`session_${id}`] } }])
-    await actAs(ada, `close_session_with_id(${id})`)
+    await actAs(ada, `close_session(${id}, false)`)
     expect([await isOpen(hers), await isOpen(others)]).toEqual([false, true])
   })
 
@@ -252,8 +254,8 @@ describeOnce('rights in the database', backend => {
 
   test('a key of a session belongs to its user, lasts an hour, and ends with the right to create it', async () => {
     const { people, stranger } = await openProject()
-    const session = await openSession('member-of-acme')
-    const issue = `issue_session_key('acme', 'project', '${session}')`
+    const session = await idOf(await openSession('member-of-acme'))
+    const issue = `issue_session_key('acme', 'project', ${session})`
     await expect(actAs(stranger, issue)).rejects.toThrow('this session does not exist')
     await expect(actAs(people.owner ?? 0, issue)).rejects.toThrow('this session does not exist')
     await actAs(people.member ?? 0, issue)
@@ -276,7 +278,7 @@ describeOnce('rights in the database', backend => {
     expect(await query(`select ${made}`)).toEqual([])
     await query(`select add_membership('acme', ${people.member}, 'member')`)
     await actAs(people.member ?? 0, issue)
-    await actAs(people.member ?? 0, `close_session('${session}')`)
+    await actAs(people.member ?? 0, `close_session(${session}, true)`)
     expect(await query(`select ${made}`)).toEqual([])
   })
 
