@@ -27,11 +27,7 @@ left join cache_prompts p on p.entry_id = e.id
 left join cache_versions v on v.id = e.version_id;
 
 comment on view cached_responses is 'A cached response, without its content.';
-comment on column cached_responses.model is 'The requested model.';
-comment on column cached_responses.provider is 'The provider of the response.';
 comment on column cached_responses.version is 'The client''s X-Proxy-Cache-Version. Null: the request named none.';
-comment on column cached_responses.bytes is 'The entry''s share of its project''s cache_bytes.';
-comment on column cached_responses.prompt_tokens is 'The prompt tokens that a hit saves, as the provider counted them.';
 comment on column cached_responses.api_key_id is 'The key that sent the request. Null: it is not known.';
 comment on column cached_responses.end_user is 'The end user of the request. Null: it named none.';
 comment on column cached_responses.found_by is 'What finds the entry: only the exact request, also an equal normalized prompt, or also similar prompts.';

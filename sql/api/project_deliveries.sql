@@ -24,5 +24,4 @@ comment on column project_deliveries.problem is 'Why the last attempt failed. Nu
 comment on column project_deliveries.tried_at is 'Null: it was not yet.';
 comment on column project_deliveries.next_at is 'Null: it is not tried again.';
 comment on column project_deliveries.event_id is 'The event''s id, the same at each attempt.';
-comment on column project_deliveries.webhook_id is 'The webhook.';
 comment on column project_deliveries.state is 'Whether the event was delivered, or the delivery will be retried.';

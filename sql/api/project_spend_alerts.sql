@@ -11,7 +11,4 @@ from spend_alerts a
 join budgets b on b.id = a.budget_id;
 
 comment on view project_spend_alerts is 'Alerts on the monthly cost of a project; of the organization, if there is no project.';
-comment on column project_spend_alerts.threshold_amount is 'US cents.';
-comment on column project_spend_alerts.currency is 'US dollars.';
-comment on column project_spend_alerts.interval is 'A calendar month, in UTC.';
 comment on column project_spend_alerts.notification_channel is 'The recipients of the alert.';

@@ -15,8 +15,4 @@ join users u on u.id = m.user_id
 join visible_logins l on l.user_id = m.user_id;
 
 comment on view project_users is 'Members of projects. Administrators see every project without being members.';
-comment on column project_users.can_log_in is 'Whether the user can log in. False until the invitation was accepted.';
-comment on column project_users.invited_until is 'When the invitation expires or has expired. Null: there is none.';
-comment on column project_users.last_seen_at is 'Null: never.';
 comment on column project_users.email is 'The address that the member logs in with.';
-comment on column project_users.name is 'As the address.';

@@ -361,7 +361,6 @@ create unlogged table minute_counts (
 );
 
 comment on table minute_counts is 'Requests by the second, of keys that a process without Redis admits: see count_minute_requests(). Unlogged: a minute need not outlive a crash.';
-comment on column minute_counts.project_id is 'The project.';
 comment on column minute_counts.key_id is 'The key.';
 comment on column minute_counts.second is 'Seconds since the epoch, by the clock of Redis.';
 comment on column minute_counts.outside_redis is 'Admitted by processes without Redis.';

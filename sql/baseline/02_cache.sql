@@ -185,7 +185,6 @@ comment on column cached_vectors.created_at is 'When the vector was stored. Its 
 comment on column cached_vectors.expires_at is 'From when on the vector is not served and may be deleted. Ahead of created_at.';
 comment on column cached_vectors.bytes is 'The vector''s share of its project''s cache_bytes.';
 comment on column cached_vectors.key_id is 'The key that sent the request and paid for it.';
-comment on column cached_vectors.end_user is 'The end user of the request, in the form of name_end_user(); null: it named none.';
 comment on column cached_vectors.version_id is 'As in cache_entries.';
 
 create table cache_sizes (
@@ -200,7 +199,6 @@ create table cache_sizes (
 );
 
 comment on table cache_sizes is 'The size of each project''s cache at the last update; cache_size_changes has what followed.';
-comment on column cache_sizes.project_id is 'The project.';
 comment on column cache_sizes.kind is 'answers (cache_entries) or vectors (cached_vectors).';
 comment on column cache_sizes.test is 'Whether the entries are those of test keys.';
 comment on column cache_sizes.entries is 'The number of entries.';
@@ -310,11 +308,8 @@ create index stored_turns_expiry_idx on stored_turns (expires_at);
 create index stored_turns_key_idx on stored_turns (key_id);
 
 comment on table stored_turns is 'Provider extras of assistant messages with tool calls, such as reasoning and signatures, by project and key. Their models require them in the next request, and many clients omit them; then they are restored.';
-comment on column stored_turns.project_id is 'The project that sent the request.';
 comment on column stored_turns.key_id is 'The key that sent the request. Extras are restored in no other key''s requests.';
 comment on column stored_turns.name is 'Hash of the message''s calls: their ids, functions and arguments, or where ids may repeat, the conversation before them.';
 comment on column stored_turns.made_by is 'The provider and its model, with a slash between. Extras are restored in requests to this model alone.';
 comment on column stored_turns.digest is 'Hash of the extras: a message that still has them needs nothing.';
 comment on column stored_turns.extras is 'JSON, sealed as an entry''s response is.';
-comment on column stored_turns.end_user is 'The end user of the request, in the form of name_end_user(); null: it named none.';
-comment on column stored_turns.expires_at is 'From when on it is not found any more. Ahead: at most 7 days.';

@@ -66,7 +66,6 @@ create index semantic_hits_latest_idx on semantic_hits (project_id, served_at, r
 create index semantic_hits_served_at_idx on semantic_hits (served_at);
 
 comment on table semantic_hits is 'Requests with a semantic hit, with a hit in shadow mode, or with a near miss; stored for a week.';
-comment on column semantic_hits.project_id is 'The project.';
 comment on column semantic_hits.request_id is 'X-Request-Id of the response; the latest in the sharing scope if a client used it twice.';
 comment on column semantic_hits.served_at is 'When the response was sent.';
 comment on column semantic_hits.asked_hash is 'Hash of the normalized question.';
@@ -135,7 +134,6 @@ create table judge_spending (
 );
 
 comment on table judge_spending is 'The cost of each project''s judge, by day (UTC).';
-comment on column judge_spending.project_id is 'The project.';
 comment on column judge_spending.day is 'The day (UTC).';
 comment on column judge_spending.pairs is 'The number of pairs that the judge was called for.';
 comment on column judge_spending.usd is 'Their cost; during a call of the judge, its upper bound.';
@@ -155,7 +153,6 @@ create table cache_contexts (
 create index cache_contexts_last_at_idx on cache_contexts (last_at);
 
 comment on table cache_contexts is 'Contexts whose instructions work on the wording of questions, so that requests missed the cache: up to 200 per project, for 30 days after the last miss. Projects correct them with semantic_contexts.';
-comment on column cache_contexts.project_id is 'The project.';
 comment on column cache_contexts.instructions_hash is 'The first 16 hex digits of the hash of the instructions that decided.';
 comment on column cache_contexts.misses is 'The number of requests with the miss reason context.';
 comment on column cache_contexts.first_at is 'The time of the first of these requests.';

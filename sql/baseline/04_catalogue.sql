@@ -92,5 +92,3 @@ create table model_unit_prices (
 comment on table model_unit_prices is 'Prices of units that a response counts apart from text. Without a row, tokens have the price of text, and tools and requests are free.';
 comment on column model_unit_prices.unit is 'audio_input, cached_audio_input, audio_output, image_input: tokens of audio and images; search, file_search: searches of the web and of files that the provider runs; container: sessions of its containers, for each GB of their memory; request: successful requests.';
 comment on column model_unit_prices.usd is 'US dollars per million tokens, or per search, GB of a container or request.';
-comment on column model_unit_prices.source is 'The source of the price; operator: set by the operator, and not overwritten by seeds.';
-comment on column model_unit_prices.checked_at is 'When the price was read.';

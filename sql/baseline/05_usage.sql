@@ -201,7 +201,6 @@ create index usage_sums_by_tag_at_idx on usage_sums_by_tag using brin (at);
 comment on table usage_sums_by_tag is 'usage_records with tags, summed up by the hour, and the UTC day and month. A project has at most 500 sets of tags in an hour; those beyond are summed without tags, in the days and months too.';
 comment on column usage_sums_by_tag.project_id is 'As in usage_records; 0: all projects together, by type of key.';
 comment on column usage_sums_by_tag.grain is 'Length of time that the row covers: hour, day or month.';
-comment on column usage_sums_by_tag.at is 'Start of the time in which the responses ended.';
 comment on column usage_sums_by_tag.tags is 'As in usage_records; empty for the sets beyond the limit.';
 comment on column usage_sums_by_tag.hits is 'The number of cache hits among them.';
 comment on column usage_sums_by_tag.misses is 'The number of cache misses among them. The rest did not reach the cache.';
@@ -236,7 +235,6 @@ comment on table usage_sums_by_name is 'usage_records summed up by the end user,
 comment on column usage_sums_by_name.project_id is 'As in usage_records; 0: the tags of all projects together.';
 comment on column usage_sums_by_name.grain is 'Length of time that the row covers: hour (tags only), day, third (of a month, from the 1st, 11th or 21st on) or month.';
 comment on column usage_sums_by_name.kind is 'Whose name it is: end_user, provider_key or tag.';
-comment on column usage_sums_by_name.at is 'Start of the time in which the responses ended.';
 comment on column usage_sums_by_name.name is 'The end user as in usage_records, the provider key as name_provider_key() names it, or the tag as name=value.';
 comment on column usage_sums_by_name.key_type is 'The type of the keys.';
 comment on column usage_sums_by_name.tokens is 'Prompt and completion tokens.';

@@ -137,9 +137,7 @@ comment on column admin_keys.prefix is 'The first characters of the key: lgw_adm
 comment on column admin_keys.name is 'The purpose of the key.';
 comment on column admin_keys.permissions is 'all: everything that its user may do. read_only: GET requests only.';
 comment on column admin_keys.scope_project_id is 'The only project in which the key may act, as an owner of it; null: all that its user may do.';
-comment on column admin_keys.created_at is 'When the key was issued.';
 comment on column admin_keys.expires_at is 'When the key expires; null: never. Ahead of created_at.';
-comment on column admin_keys.last_used_at is 'Last request with this key, accurate to about a minute.';
 
 create table login_attempts (
     subject text primary key,

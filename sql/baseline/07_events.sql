@@ -19,7 +19,6 @@ create index webhooks_project_idx on webhooks (project_id);
 
 comment on table webhooks is 'Destinations of a project''s events: URLs and e-mail addresses.';
 comment on column webhooks.id is 'Shown in the admin API.';
-comment on column webhooks.project_id is 'The project.';
 comment on column webhooks.url is 'The address to which events are posted, or mailto: and the e-mail address to which they are sent.';
 comment on column webhooks.kinds is 'The types of events it receives; empty: all.';
 comment on column webhooks.format is 'standard: an event as Standard Webhooks specifies; slack: a sentence, as incoming webhooks of Slack read, whose URL is a secret; email: a mail with that sentence.';
@@ -63,7 +62,6 @@ create index events_raised_at_idx on events (raised_at);
 
 comment on table events is 'Events of projects; stored for 90 days. Written in the transaction that caused them.';
 comment on column events.id is 'The webhook-id, without msg_: the same in every attempt.';
-comment on column events.project_id is 'The project.';
 comment on column events.kind is 'The type of the event: a row of webhook_event_types.';
 comment on column events.once is 'For an event that is raised only once: its unique name, such as the key and the month; null: it is raised each time.';
 comment on column events.payload is 'The payload: names and figures, never a prompt or a key.';
@@ -113,7 +111,6 @@ create table active_alerts (
 );
 
 comment on table active_alerts is 'Alerts that were raised and have not recovered, so that each is raised once.';
-comment on column active_alerts.project_id is 'The project.';
 comment on column active_alerts.kind is 'The type of the event: a row of webhook_event_types.';
 comment on column active_alerts.subject is 'The provider that is down; empty for alerts about the project.';
 comment on column active_alerts.raised_at is 'When it was raised.';

@@ -13,9 +13,14 @@ begin
             ('cache_size_changes', 'cache_sizes'),
             ('cache_verdicts', 'cache_prompts'),
             ('judge_queue', 'cache_verdicts'),
+            ('stored_turns', 'stored_responses'),
+            ('prompts_by_word', 'cache_prompts'),
+            ('cache_version_entries', 'cache_versions'),
+            ('admin_keys', 'api_keys'),
+            ('key_limits', 'resolved_keys'),
             ('effective_verdicts', 'cache_verdicts'),
             ('model_prices', 'models'),
-            ('model_unit_prices', 'models'),
+            ('model_unit_prices', 'model_prices'),
             ('budget_reservations', 'budget_periods'),
             ('budget_reservations', 'usage_records'),
             ('unreconciled_responses', 'usage_records'),
@@ -42,6 +47,7 @@ begin
             ('organization_audit_logs', 'audit_log'),
             ('project_users', 'memberships'),
             ('project_users', 'users'),
+            ('project_users', 'organization_users'),
             ('project_api_keys', 'api_keys'),
             ('project_service_accounts', 'api_keys'),
             ('project_provider_keys', 'provider_keys'),
@@ -51,6 +57,7 @@ begin
             ('project_budgets', 'budgets'),
             ('project_spend_limits', 'budgets'),
             ('project_spend_alerts', 'spend_alerts'),
+            ('project_spend_alerts', 'project_spend_limits'),
             ('admin_api_keys', 'admin_keys'),
             ('cached_responses', 'cache_entries')
     loop
@@ -71,7 +78,7 @@ begin
 end
 $$;
 
--- Columns that all objects of the admin API have. A hidden column is omitted from responses.
+-- Columns that all objects of the admin API have, and the project of any row. A hidden column is omitted from responses.
 do $$
 declare
     shown record;
@@ -90,11 +97,13 @@ begin
             ('created_at', 'When it was made.'),
             ('updated_at', 'When it was last changed.'),
             ('added_at', 'When the user was added.'),
-            ('expires_at', 'From when on it does not count.')
+            ('expires_at', 'From when on it does not count.'),
+            ('project_id', 'The project.')
         ) as known (column_name, comment) on known.column_name = a.attname
         where c.relnamespace = current_schema()::regnamespace
-            and c.relkind = 'v'
-            and exists (select from pg_attribute i where i.attrelid = c.oid and i.attname = '_id')
+            and c.relkind in ('r', 'p', 'v')
+            and not c.relispartition
+            and (a.attname = 'project_id' or exists (select from pg_attribute i where i.attrelid = c.oid and i.attname = '_id'))
             and col_description(c.oid, a.attnum) is null
             and (known.comment is not null or a.attname like '\_%')
     loop

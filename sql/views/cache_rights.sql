@@ -23,6 +23,5 @@ where r.choices is null
     or case r.action when 'judge' then p.cache_feedback when 'refresh' then p.cache_refresh end = any (r.choices);
 
 comment on view cache_rights is 'The rights on the cached responses of each project, according to its settings. No row: not permitted.';
-comment on column cache_rights.project_id is 'The project.';
 comment on column cache_rights.action is 'judge: call a semantic hit or near miss wrong or right, and withdraw a verdict (setting cache_feedback). refresh: have a response of one''s own replace a cached one (setting cache_refresh). purge: delete cached responses.';
 comment on column cache_rights.caller is 'project, test: an API key of this type, within the sharing scope of its request. viewer, member, owner: a user with this role, by session or admin key, in the whole project; administrators are owners. operator: whoever has psql.';

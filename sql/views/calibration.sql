@@ -51,7 +51,6 @@ join totals t on t.project_id = s.project_id and t.difference = s.difference
 join projects p on p.id = s.project_id;
 
 comment on view calibration is 'For pairs of questions with a verdict of a person or the judge: how many each threshold would serve, and how many of those are right.';
-comment on column calibration.project_id is 'The project.';
 comment on column calibration.project is 'Its name.';
 comment on column calibration.difference is 'The kind of difference that prevented proof; unknown: none was recorded; all: every kind.';
 comment on column calibration.threshold is 'Similarity that must be exceeded.';

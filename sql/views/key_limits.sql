@@ -26,10 +26,5 @@ join projects p on p.id = k.project_id
 join plans pl on pl.name = p.plan;
 
 comment on view key_limits is 'Every key that was ever issued: whether it is valid now, its monthly quota, and the version of its row in resolved_keys.';
-comment on column key_limits.key_hash is 'SHA-256 of the whole key.';
-comment on column key_limits.key_type is 'project or test.';
-comment on column key_limits.project_id is 'The one project that the key gives access to.';
-comment on column key_limits.verdict is 'active, expired or disabled, as of now.';
-comment on column key_limits.requests_per_month is 'The plan''s quota for all keys of this type together.';
 comment on column key_limits.counted_durably is 'The number of requests before the end of the quota that are on disk before they are admitted.';
 comment on column key_limits.key_version is 'Changes whenever the key''s row in resolved_keys may have changed.';

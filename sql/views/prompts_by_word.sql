@@ -18,9 +18,7 @@ comment on view prompts_by_word is 'Columns of cache_prompts, once for each topi
 comment on column prompts_by_word.word is 'The hash of a topic word.';
 comment on column prompts_by_word.rarer_word is 'The hash of the rarer word of a pair of topic words.';
 comment on column prompts_by_word.other_word is 'The hash of the other word of the pair.';
-comment on column prompts_by_word.entry_id is 'The cache entry.';
 comment on column prompts_by_word.project_id is 'The project.';
 comment on column prompts_by_word.context_hash is 'SHA-256 over all of the request but the text.';
-comment on column prompts_by_word.space_id is 'The embedding space of the vector; null while it is being created, or if the embedder failed.';
 comment on column prompts_by_word.created_at is 'When the entry was stored.';
 comment on column prompts_by_word.expires_at is 'When the entry expires.';
