@@ -92,8 +92,8 @@ export const SQL_FUNCTIONS = {
   count_vectors: { reads: true, takes: { of_project: 'bigint' }, gives: 'bigint' },
   /** Adds an administrator and returns a token to set a password with; for an administrator who lost the password, returns another token. Raises for a user who is not an administrator, unless promote is true: then the user becomes one. For operators. */
   create_administrator: { takes: { email: 'text', promote: 'boolean=' }, gives: 'text' },
-  /** As issue_key(), with the id of the key, and with a budget of it {unit, amount, per} as set_budget() sets it, which requires an owner. Null: expires (never), budget (none). */
-  create_api_key: { takes: { project: 'text', key_type: 'text', key_name: 'text', expires: 'timestamptz?', budget: 'jsonb=' }, gives: { id: 'bigint', value: 'text' } },
+  /** Creates a key (type project or test), with a budget of it {unit, amount, per} as set_budget() sets it, which requires an owner. The value is not shown again. Raises on an unknown project or type, and on a name that an active key of the project has. Null: expires (never), budget (none). */
+  create_api_key: { takes: { project: 'text', key_type: 'text', key_name: 'text', expires: 'timestamptz=', budget: 'jsonb=' }, gives: { id: 'bigint', value: 'text' } },
   /** Creates the first administrator of a new installation; false when there is one already. */
   create_first_administrator: { takes: { email: 'text', password_hash: 'text' }, gives: 'boolean' },
   /** Creates an invitation without a permission check, which callers must make; see invite_user(). */
@@ -188,8 +188,6 @@ export const SQL_FUNCTIONS = {
   find_invitation: { reads: true, takes: { token: 'text' }, gives: { user_id: 'bigint', email: 'text' } },
   /** Id of the one key that is given whole or by its displayed prefix. Raises when no key or several match. */
   find_key: { reads: true, takes: { key_or_prefix: 'text' }, gives: 'bigint' },
-  /** Id of a key that is given whole; null when there is none that the current user may see. */
-  find_key_id: { reads: true, takes: { key: 'text' }, gives: 'bigint' },
   /** The key with that hex SHA-256 or, if there is none, the keys whose displayed prefix is that: API keys of projects that the current user may see and, for an administrator, admin keys. Null: project_id, project_name (an admin key for all projects), last_used_at, expires_at (never). */
   find_leaked_keys: { reads: true, takes: { hash: 'text', key_prefix: 'text' }, gives: { id: 'text', kind: 'text', project_id: 'text?', project_name: 'text?', name: 'text', redacted_value: 'text', state: 'active|expired|deactivated', is_whole_key: 'boolean', created_at: 'bigint', last_used_at: 'bigint?', expires_at: 'bigint?' } },
   /** Those of these keys (hex SHA-256), by their positions counted from 1, whose counter another transaction has locked, and its value: if the value changes, the counter is in use, not stuck. Waits for no lock. */
@@ -282,9 +280,9 @@ export const SQL_FUNCTIONS = {
   is_older_version: { reads: true, takes: { version: 'text', newest: 'text' }, gives: 'boolean' },
   /** Creates and returns an admin API key that acts for an administrator, with permissions all or read_only, in all projects or in one, where it has the rights of an owner. It is not shown again. Requires an administrator. Null: project (all). */
   issue_admin_key: { takes: { of_email: 'text', key_name: 'text', expires: 'timestamptz=', with_permissions: 'text=', project: 'text=' }, gives: { id: 'bigint', key: 'text' } },
-  /** Creates and returns a key (type project or test). It is not shown again. Raises on an unknown project or type, and on a name that an active key of the project has. */
+  /** Creates a key as create_api_key() does, and returns its value. Null: expires (never). */
   issue_key: { takes: { project: 'text', key_type: 'text', key_name: 'text', expires: 'timestamptz=' }, gives: 'text' },
-  /** A key of one session of the current user: it is valid for an hour, not listed, and ends with the session. Raises as issue_key() does, and no_data_found for a session that has ended. */
+  /** A key of one session of the current user: it is valid for an hour, not listed, and ends with the session. Raises as create_api_key() does, and no_data_found for a session that has ended. */
   issue_session_key: { takes: { project: 'text', key_type: 'text', of_session: 'bigint' }, gives: 'text' },
   /** What a key's requests have cost in the last 13 months, in this UTC day, week and month; what all of its project have; and what it may still cost: the narrowest US dollar budget of the project that all requests of the key count against, and what is left of the narrowest, the organization's among them. Null: limit_usd, limit_per, remaining_usd, expires_at. */
   key_spending: { reads: true, takes: { of_key: 'bigint' }, gives: { usd: 'double precision', usd_today: 'double precision', usd_this_week: 'double precision', usd_this_month: 'double precision', usd_of_project: 'double precision', limit_usd: 'double precision?', limit_per: 'text?', remaining_usd: 'double precision?', expires_at: 'timestamptz?' } },

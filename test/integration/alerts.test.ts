@@ -44,7 +44,7 @@ describeOnce('alerts', backend => {
       key_type: type,
       key_name: `${type} key`,
     })
-    return callFunction(database, 'find_key_id', { key: secret })
+    return callFunction(database, 'find_key', { key_or_prefix: secret })
   }
   /** Adds usage to the sums of a grain, in its period that contains the time. */
   async function use(

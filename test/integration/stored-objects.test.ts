@@ -146,7 +146,7 @@ describeOnce('stored objects in the database', backend => {
       const secret = await callFunction(database, 'issue_key', { project, key_type: 'project', key_name: name })
       return {
         of_project: await callFunction(database, 'find_project', { project }),
-        of_key: await callFunction(database, 'find_key_id', { key: secret }),
+        of_key: await callFunction(database, 'find_key', { key_or_prefix: secret }),
       }
     }
     const key = await addKey('ours', 'one')

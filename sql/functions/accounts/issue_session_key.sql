@@ -5,7 +5,7 @@ set search_path = model_proxy, pg_temp
 as $$
 declare
     opened_in sessions;
-    secret text;
+    made record;
 begin
     -- The lock delays a concurrent logout until the key exists, so that the logout also ends the key.
     select s.* into opened_in
@@ -15,15 +15,16 @@ begin
     if opened_in.id is null then
         raise exception 'this session does not exist, or has ended' using errcode = 'no_data_found';
     end if;
-    secret := issue_key(
+    select * into made
+    from create_api_key(
         project,
         key_type,
         'playground of ' || left((select u.email from users u where u.id = opened_in.user_id), 70) || ' ' || left(md5(random()::text), 6),
         now() + interval '1 hour'
     );
-    update api_keys k set session_id = opened_in.id where k.key_hash = sha256(convert_to(secret, 'UTF8'));
-    return secret;
+    update api_keys k set session_id = opened_in.id where k.id = made.id;
+    return made.value;
 end;
 $$;
 
-comment on function issue_session_key(text, text, bigint) is 'A key of one session of the current user: it is valid for an hour, not listed, and ends with the session. Raises as issue_key() does, and no_data_found for a session that has ended.';
+comment on function issue_session_key(text, text, bigint) is 'A key of one session of the current user: it is valid for an hour, not listed, and ends with the session. Raises as create_api_key() does, and no_data_found for a session that has ended.';

@@ -46,11 +46,11 @@ describeBackends('rejected requests', backend => {
     const [another] = await proxy.query<{ key: string }>(`select issue_key('busy', 'project', 'another') as key`)
     keys.push(another?.key ?? '')
     for (const key of keys)
-      await proxy.query(`select set_key_limits(find_key_id('${key}'), '{"allowed_models": ["none-*"]}')`)
+      await proxy.query(`select set_key_limits(find_key('${key}'), '{"allowed_models": ["none-*"]}')`)
     const REJECTED = [70, 5, 2]
     for (const [place, key] of keys.entries())
       for (let i = 0; i < (REJECTED[place] ?? 0); i++) expect((await ask(proxy, key, 'Hello')).status).toBe(403)
-    await proxy.query(`select set_key_limits(find_key_id('${keys[1]}'), '{"requests_per_minute": 1}')`)
+    await proxy.query(`select set_key_limits(find_key('${keys[1]}'), '{"requests_per_minute": 1}')`)
     await expect.poll(async () => (await ask(proxy, keys[1] ?? '', 'Hello')).status).toBe(429)
     await proxy.settle()
     const { data } = (await send(proxy, 'GET', '/v1/organization/refusals', { headers })).json

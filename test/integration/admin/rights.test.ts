@@ -355,7 +355,7 @@ describeReal('at the same time', backend => {
     open = openServerDatabase({ url: stores.databaseUrl ?? '', maxConnections: 1 })
     await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
     const secret = await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'k' })
-    key = await callFunction(database, 'find_key_id', { key: secret })
+    key = await callFunction(database, 'find_key', { key_or_prefix: secret })
   })
   afterEach(() => open.close())
 
