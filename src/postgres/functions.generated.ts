@@ -438,8 +438,6 @@ export const SQL_FUNCTIONS = {
   remove_webhook: { takes: { project: 'text', webhook_id: 'bigint' }, gives: 'void' },
   /** Renames an admin API key. Requires an administrator. */
   rename_admin_key: { takes: { key_id: 'bigint', new_name: 'text' }, gives: 'void' },
-  /** Renames a project. Requires an owner of it. Raises on an invalid or taken name. */
-  rename_project: { takes: { project: 'text', new_name: 'text' }, gives: 'void' },
   /** Renews the reservations of requests in flight. Each process calls it every minute. */
   renew_reservations: { takes: { ids: 'uuid[]' }, gives: 'void' },
   /** The values that occur in a project's requests in a time, by which find_requests() can filter: at most max_values of each kind (model, provider, endpoint, api_key, cache_result, outcome, tag, status, error_code, end_user), most used first; of end users the most expensive, of error codes, those of the newest 500 requests with each status. Null: requests (not counted). */
@@ -582,7 +580,7 @@ export const SQL_FUNCTIONS = {
   update_cache_sizes: { takes: {}, gives: 'void' },
   /** Changes a key: its name, expires_at (null: never), and its limits, as set_key_limits() does. An expired key with a later expiry is valid again. The former values of a rotated key keep their expiry. Raises on a name that an active key of the project has. Requires an owner of its project. */
   update_key: { takes: { of_key: 'bigint', changes: 'jsonb' }, gives: 'void' },
-  /** Gives a project another plan, another name, or both. Raises as set_plan() and rename_project() do. Null: new_name, new_plan (it stays). */
+  /** Gives a project another plan, another name, or both. A name requires an owner of it; a plan, as set_plan(), an administrator. Raises on an invalid or taken name. Null: new_name, new_plan (it stays). */
   update_project: { takes: { project: 'text', new_name: 'text?', new_plan: 'text?' }, gives: 'void' },
   /** Changes the address of a webhook, which enables it again if a 410 had disabled it, and the types of events it receives (empty: all). Its format and its secret stay. Requires an owner. Null: new_url, new_kinds (unchanged). */
   update_webhook: { takes: { project: 'text', webhook_id: 'bigint', new_url: 'text?', new_kinds: 'text[]?' }, gives: 'void' },

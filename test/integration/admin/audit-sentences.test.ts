@@ -21,7 +21,7 @@ const PROJECT = `(select id from projects where name like 'doc%')`
 /** A change by an operator, and its sentence. The calls of audit() record what the functions do that need a request or an end user. */
 const CHANGES: readonly [statement: string, sentence: string][] = [
   [`create_project('doc', 'free')`, 'created the project doc with the plan free'],
-  [`rename_project('doc', 'docs')`, 'renamed the project from doc to docs'],
+  [`update_project('doc', 'docs', null)`, 'renamed the project from doc to docs'],
   [`set_plan('docs', 'pro')`, 'moved the project docs from free to pro'],
   [`set_plan_limits('pro', '{"requests_per_month": 7}')`, 'changed the plan pro: requests per month from 1M to 7'],
   [`set_setting('docs', 'semantic_policy', 'judged')`, 'set Match policy from Verified to Judged'],
