@@ -10,7 +10,7 @@ interface Typed {
 
 interface Found {
   views: { name: string; comment: string; columns: Typed[] }[]
-  /** Composite types and domains by name. */
+  /** Composite types and domains by name. A table whose rows a response has is one, too. */
   composites: Record<string, Typed[]>
   domains: Record<string, { base: string; check: string | null; comment: string }>
 }
@@ -24,11 +24,11 @@ with relations as (
     ) as columns
     from pg_class c
     where c.relnamespace = 'model_proxy'::regnamespace
-        and (c.relkind = 'c' or c.relkind = 'v' and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = '_id'))
+        and (c.relkind = 'c' or c.relname = 'setting_kinds' or c.relkind = 'v' and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = '_id'))
 )
 select
     (select json_agg(json_build_object('name', relname, 'comment', comment, 'columns', columns) order by relname collate "C") from relations where relkind = 'v') as views,
-    (select json_object_agg(relname, columns order by relname collate "C") from relations where relkind = 'c') as composites,
+    (select json_object_agg(relname, columns order by relname collate "C") from relations where relkind <> 'v') as composites,
     (
         select json_object_agg(t.typname, json_build_object(
             'base', format_type(t.typbasetype, null),

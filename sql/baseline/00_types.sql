@@ -14,6 +14,7 @@ create domain project_role as text check (value in ('owner', 'member', 'viewer')
 create domain key_type as text check (value in ('project', 'test'));
 create domain key_status as text check (value in ('active', 'expired', 'deactivated'));
 create domain access as text check (value in ('active', 'inactive'));
+create domain setting_type as text check (value in ('choice', 'number', 'whole', 'text', 'models', 'aliases', 'durations', 'contexts'));
 create domain budget_unit as text check (value in ('usd', 'tokens'));
 create domain budget_length as text check (value in ('day', 'week', 'month', 'total'));
 create domain enforcement_status as text check (value in ('enforcing', 'inactive'));

@@ -87,8 +87,7 @@ create trigger projects_deleted after delete on projects referencing old table a
 
 create table setting_kinds (
     name text primary key,
-    type text not null
-        check (type in ('choice', 'number', 'whole', 'text', 'models', 'aliases', 'durations', 'contexts')),
+    type setting_type not null,
     preset text not null,
     least double precision,
     most double precision,
@@ -104,8 +103,8 @@ comment on table setting_kinds is 'The settings of projects, and their values. A
 comment on column setting_kinds.name is 'The setting, and the column of projects.';
 comment on column setting_kinds.type is 'choice: one of words; number; whole: a number without fraction; text; models: names of models with commas between them; aliases: the same, each as name=model|fallback|…; durations: milliseconds, and model=milliseconds, with commas between them; contexts: hash=question or hash=wording, with commas between them.';
 comment on column setting_kinds.preset is 'The value in new projects, and in existing ones when the setting is added.';
-comment on column setting_kinds.least is 'The minimum of a number or a duration; null: none.';
-comment on column setting_kinds.most is 'The maximum of a number or a duration, of the length of a text or of the number of names; null: none.';
+comment on column setting_kinds.least is 'The minimum of a number or a duration. Null: none.';
+comment on column setting_kinds.most is 'The maximum of a number or a duration, of the length of a text or of the number of names. Null: none.';
 comment on column setting_kinds.words is 'The choices; for another type, a description of the value for messages.';
 comment on column setting_kinds.help is 'The effect of the setting: a sentence that continues after its name.';
 comment on column setting_kinds.place is 'The order on a page.';

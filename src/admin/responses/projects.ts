@@ -1,6 +1,6 @@
 /** Response schemas of projects. */
 import { type Static, Type as t } from '@sinclair/typebox'
-import { nullable, stringUnion } from '../../postgres/admin/schemas.ts'
+import { nullable } from '../../postgres/admin/schemas.ts'
 import { SQL_TYPE_SCHEMAS } from '../../postgres/admin/views.generated.ts'
 import { objectSchema, textSchema } from './shared.ts'
 
@@ -22,24 +22,7 @@ export const routeSchema = objectSchema(
 )
 export type Route = Static<typeof routeSchema>
 
-const settingKind = t.Object(
-  {
-    name: textSchema,
-    type: stringUnion('choice', 'number', 'whole', 'text', 'models', 'aliases', 'durations', 'contexts'),
-    preset: t.String({ description: 'The value in a new project.' }),
-    least: nullable(t.Number()),
-    most: nullable(t.Number()),
-    words: t.Array(textSchema),
-    area: t.String({ description: 'The group of settings in which the dashboard shows it.' }),
-    title: t.String({ description: 'Its title in the dashboard.' }),
-    help: textSchema,
-    place: t.Integer({ description: 'Its position in the area.' }),
-    choices: t.Array(textSchema, {
-      description: 'For each word of a choice: a title, a colon, and a description.',
-    }),
-  },
-  { $id: 'SettingKind' },
-)
+const settingKind = t.Object(SQL_TYPE_SCHEMAS.setting_kinds, { $id: 'SettingKind' })
 export type SettingKind = Static<typeof settingKind>
 
 export const settingEffectsSchema = objectSchema(

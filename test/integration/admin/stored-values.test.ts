@@ -20,7 +20,7 @@ const NOT_WRITTEN = [
     'monthly_counters',
     'semantic_hits',
   ],
-  ...['model_prices', 'model_unit_prices', 'models', 'setting_kinds', 'vendors'],
+  ...['model_prices', 'model_unit_prices', 'models', 'vendors'],
 ]
 const SUMS = /^(usage|latency)_/
 
