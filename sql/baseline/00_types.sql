@@ -158,6 +158,26 @@ comment on column notification_channel.subject_prefix is 'Null: none.';
 
 create type quota as (keys key_type, used natural_number, quota natural_number, remaining bigint);
 create type key_activity as (id text, name text, redacted_value text, type key_type, requests_last_minute natural_number, requests_per_minute natural_number);
+create domain leaked_key_kind as text check (value in ('api_key', 'admin_api_key'));
+create type leaked_key as (
+    id text,
+    kind leaked_key_kind,
+    project_id text,
+    project_name text,
+    name text,
+    redacted_value text,
+    state key_status,
+    is_whole_key boolean,
+    created_at unix_seconds,
+    last_used_at unix_seconds,
+    expires_at unix_seconds
+);
+comment on column leaked_key.project_id is 'Null: an admin key for all projects.';
+comment on column leaked_key.project_name is 'Null: an admin key for all projects.';
+comment on column leaked_key.is_whole_key is 'False if only the displayed beginning is that of the text.';
+comment on column leaked_key.last_used_at is 'Null: never.';
+comment on column leaked_key.expires_at is 'Null: never.';
+
 create domain limit_kind as text check (value in ('monthly_requests', 'requests_per_minute', 'tokens_per_minute', 'budget'));
 create type nearest_limit as (
     kind limit_kind,
@@ -265,6 +285,11 @@ comment on column project_share.your_role is 'The caller''s; an administrator ow
 comment on column project_share.failed is 'The number of requests with a status from 400 on.';
 comment on column project_share.previous_cost_usd is 'The cost in the time range of equal length before.';
 comment on column project_share.buckets is 'The cost by hour, day or month. Those without requests are missing.';
+create type estimated_cost as (reason text, requests natural_number, cost_usd usd, doubtful_usd usd);
+create type request_filter_value as (kind text, value text, requests natural_number);
+comment on column request_filter_value.kind is 'The kind of filter, such as model, end_user or tag.';
+comment on column request_filter_value.value is 'A value that occurs in the time range.';
+comment on column request_filter_value.requests is 'The number of its requests. Null: not counted.';
 create type latency as (cache_result cache_result, requests natural_number, p50_ms double precision, p95_ms double precision, p99_ms double precision);
 
 create domain paid_again_reason as text check (value in (

@@ -188,8 +188,8 @@ export const SQL_FUNCTIONS = {
   find_invitation: { reads: true, takes: { token: 'text' }, gives: { user_id: 'bigint', email: 'text' } },
   /** Id of the one key that is given whole or by its displayed prefix. Raises when no key or several match. */
   find_key: { reads: true, takes: { key_or_prefix: 'text' }, gives: 'bigint' },
-  /** The key with that hex SHA-256 or, if there is none, the keys whose displayed prefix is that: API keys of projects that the current user may see and, for an administrator, admin keys. Null: project_id, project_name (an admin key for all projects), last_used_at, expires_at (never). */
-  find_leaked_keys: { reads: true, takes: { hash: 'text', key_prefix: 'text' }, gives: { id: 'text', kind: 'text', project_id: 'text?', project_name: 'text?', name: 'text', redacted_value: 'text', state: 'active|expired|deactivated', is_whole_key: 'boolean', created_at: 'bigint', last_used_at: 'bigint?', expires_at: 'bigint?' } },
+  /** The key with that hex SHA-256 or, if there is none, the keys whose displayed prefix is that: API keys of projects that the current user may see and, for an administrator, admin keys. */
+  find_leaked_keys: { reads: true, takes: { hash: 'text', key_prefix: 'text' }, gives: { id: 'text', kind: 'api_key|admin_api_key', project_id: 'text?', project_name: 'text?', name: 'text', redacted_value: 'text', state: 'active|expired|deactivated', is_whole_key: 'boolean', created_at: 'bigint', last_used_at: 'bigint?', expires_at: 'bigint?' } },
   /** Those of these keys (hex SHA-256), by their positions counted from 1, whose counter another transaction has locked, and its value: if the value changes, the counter is in use, not stuck. Waits for no lock. */
   find_locked_counters: { takes: { key_hashes: 'text[]' }, gives: { ordinal: 'integer', requests: 'bigint' } },
   /** argon2id hash of a user's password. Null: result (there is no such user, or no password yet). */
@@ -440,7 +440,7 @@ export const SQL_FUNCTIONS = {
   rename_admin_key: { takes: { key_id: 'bigint', new_name: 'text' }, gives: 'void' },
   /** Renews the reservations of requests in flight. Each process calls it every minute. */
   renew_reservations: { takes: { ids: 'uuid[]' }, gives: 'void' },
-  /** The values that occur in a project's requests in a time, by which find_requests() can filter: at most max_values of each kind (model, provider, endpoint, api_key, cache_result, outcome, tag, status, error_code, end_user), most used first; of end users the most expensive, of error codes, those of the newest 500 requests with each status. Null: requests (not counted). */
+  /** The values that occur in a project's requests in a time, by which find_requests() can filter: at most max_values of each kind (model, provider, endpoint, api_key, cache_result, outcome, tag, status, error_code, end_user), most used first; of end users the most expensive, of error codes, those of the newest 500 requests with each status. */
   request_filter_values: { reads: true, takes: { of_project: 'bigint', from_time: 'timestamptz', until_time: 'timestamptz', max_values: 'integer' }, gives: { kind: 'text', value: 'text', requests: 'bigint?' } },
   /** Creates a token, valid for an hour and one use, with which the user of this address sets a new password, and returns it with the address to mail it to: the user's own, whatever was given. Only its hash is stored. No row: there is no such user with a password, or the last token is less than five minutes old. */
   request_password_reset: { takes: { of_email: 'text', client_address: 'text' }, gives: { email: 'text', token: 'text' } },

@@ -1,17 +1,4 @@
-create or replace function find_leaked_keys(hash text, key_prefix text)
-returns table (
-    id text,
-    kind text,
-    project_id text,
-    project_name text,
-    name text,
-    redacted_value text,
-    state key_status,
-    is_whole_key boolean,
-    created_at unix_seconds,
-    last_used_at unix_seconds,
-    expires_at unix_seconds
-)
+create or replace function find_leaked_keys(hash text, key_prefix text) returns setof leaked_key
 language sql
 stable
 -- The dashboard's role may not read hashes of keys; this function filters the rows itself.
@@ -46,4 +33,4 @@ as $$
 $$;
 
 comment on function find_leaked_keys(text, text) is
-    'The key with that hex SHA-256 or, if there is none, the keys whose displayed prefix is that: API keys of projects that the current user may see and, for an administrator, admin keys. Null: project_id, project_name (an admin key for all projects), last_used_at, expires_at (never).';
+    'The key with that hex SHA-256 or, if there is none, the keys whose displayed prefix is that: API keys of projects that the current user may see and, for an administrator, admin keys.';

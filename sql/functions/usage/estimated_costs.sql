@@ -6,12 +6,7 @@ create or replace function estimated_costs(
     of_key bigint,
     of_key_type text
 )
-returns table (
-    reason text,
-    requests bigint,
-    cost_usd numeric,
-    doubtful_usd numeric
-)
+returns setof estimated_cost
 language sql
 stable
 set search_path = model_proxy, pg_temp

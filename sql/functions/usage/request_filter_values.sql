@@ -1,9 +1,5 @@
 create or replace function request_filter_values(of_project bigint, from_time timestamptz, until_time timestamptz, max_values integer)
-returns table (
-    kind text,
-    value text,
-    requests bigint
-)
+returns setof request_filter_value
 language sql
 stable
 set search_path = model_proxy, pg_temp
@@ -77,4 +73,4 @@ as $$
 $$;
 
 comment on function request_filter_values(bigint, timestamptz, timestamptz, integer) is
-    'The values that occur in a project''s requests in a time, by which find_requests() can filter: at most max_values of each kind (model, provider, endpoint, api_key, cache_result, outcome, tag, status, error_code, end_user), most used first; of end users the most expensive, of error codes, those of the newest 500 requests with each status. Null: requests (not counted).';
+    'The values that occur in a project''s requests in a time, by which find_requests() can filter: at most max_values of each kind (model, provider, endpoint, api_key, cache_result, outcome, tag, status, error_code, end_user), most used first; of end users the most expensive, of error codes, those of the newest 500 requests with each status.';

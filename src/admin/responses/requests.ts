@@ -21,14 +21,7 @@ export const requestSchema = objectSchema(
 )
 export type RequestLogEntry = Static<typeof requestSchema>
 
-export const requestFilterSchema = t.Object(
-  {
-    kind: t.String({ description: 'The kind of filter, such as model, end_user or tag.' }),
-    value: t.String({ description: 'A value that occurs in the time range.' }),
-    requests: nullable(t.Integer({ minimum: 0, description: 'The number of its requests. Null: not counted.' })),
-  },
-  { $id: 'RequestFilter' },
-)
+export const requestFilterSchema = t.Object(SQL_TYPE_SCHEMAS.request_filter_value, { $id: 'RequestFilter' })
 export type RequestFilterValue = Static<typeof requestFilterSchema>
 
 export const requestContentSchema = objectSchema('RequestContent', 'request.content', {

@@ -44,10 +44,7 @@ const countsOf = t.Object({
 export type UsageCounts = Static<typeof countsOf>
 export type UsageShare = Static<typeof share>
 
-const estimated = t.Object(
-  { reason: textSchema, requests: countSchema, cost_usd: usdSchema, doubtful_usd: usdSchema },
-  { $id: 'EstimatedCost' },
-)
+const estimated = t.Object(SQL_TYPE_SCHEMAS.estimated_cost, { $id: 'EstimatedCost' })
 
 export const overviewSchema = objectSchema('Overview', 'usage.overview', {
   totals: t.Object({
