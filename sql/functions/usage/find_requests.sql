@@ -175,7 +175,8 @@ begin
                     offset 0
                 ) h
                 where of_tags is null
-                    -- Sums by single tags come first: a few reads show that an hour lacks one.
+                    -- Sums by single tags come first: a few reads show that an hour lacks one. Offset: else the planner would read all hours of
+                    -- the project into a hash table.
                     or not exists (
                         select
                         from jsonb_each_text(of_tags) as g (name, value)
@@ -189,9 +190,10 @@ begin
                         select
                         from usage_sums_by_tag t
                         where t.project_id = of_project and t.grain = 'hour' and t.at = h.at and t.tags @> of_tags
+                        offset 0
                     )
                     or exists (
-                        select from usage_tag_filters f where f.project_id = of_project and f.at = h.at and f.bits & wanted_bits = wanted_bits
+                        select from usage_tag_filters f where f.project_id = of_project and f.at = h.at and f.bits & wanted_bits = wanted_bits offset 0
                     )
                 order by h.at desc
                 limit most_hours
