@@ -197,7 +197,7 @@ describeOnce('restricted keys', backend => {
     await proxy.query(`select set_key_log_content('${key}', 'sealed')`)
     await proxy.query(`select rotate_key(find_key('${key}'), '1 hour')`)
     const rows = await proxy.query<{ row: Record<string, unknown> }>(
-      `select to_jsonb(k) - '{id,key_hash,prefix,name,created_at,expires_at,last_used_at,replaced_by}'::text[] as row
+      `select to_jsonb(k) - '{id,key_hash,prefix,redacted_value,name,created_at,expires_at,last_used_at,replaced_by}'::text[] as row
       from api_keys k join projects p on p.id = k.project_id where p.name = '${project}'`,
     )
     expect(rows).toHaveLength(2)

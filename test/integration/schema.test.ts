@@ -81,11 +81,11 @@ describeReal('the schema', () => {
     await migrate(database)
     const undeclared = await database.call(
       `with relations as (
-        select c.oid, c.relname from pg_class c where c.relnamespace = 'model_proxy'::regnamespace and c.relkind in ('r', 'p', 'v')
+        select c.oid, c.relname, c.relispartition from pg_class c where c.relnamespace = 'model_proxy'::regnamespace and c.relkind in ('r', 'p', 'v')
       )
       select r.relname, a.attname from relations r
       join pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
-      where col_description(r.oid, a.attnum) is null and r.relname !~ '_(before|[0-9]+)$' and r.relname !~ '_by_(quarter|hour|day|month)$'
+      where col_description(r.oid, a.attnum) is null and not r.relispartition
       union all
       select r.relname, null from relations r where obj_description(r.oid, 'pg_class') is null`,
       [],
