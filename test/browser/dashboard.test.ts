@@ -366,8 +366,10 @@ describe.skipIf(!chromiumPath)(title, () => {
       })
       const [made] = await proxy.query<{ id: number }>(`select create_project('first-load', 'free') as id`)
       await logIn(page, root)
+      await page.waitForLoadState('networkidle')
       await page.goto(`${root}/dashboard/proj_${made?.id}/overview`)
       await page.getByText('No requests in this period').waitFor()
+      await page.waitForLoadState('networkidle')
       await page.context().close()
       expect(files.size).toBeGreaterThan(4)
       const bytes = { br: 0, gzip: 0 }
