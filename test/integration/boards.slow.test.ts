@@ -2,12 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findFreePort } from '../../scripts/bench/processes.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
 import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
 import { ROOT } from '../harness/docs-blocks.ts'
 import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
-import { waitUntil } from '../harness/wait-until.ts'
 
 const FOLDER = join(ROOT, 'scripts/bench/boards')
 const definition = JSON.parse(readFileSync(join(FOLDER, 'on-the-bench/definition.json'), 'utf8'))
@@ -23,24 +21,24 @@ afterAll(async () => {
   await Promise.all([...started.map(child => child.exited), upstreams.stop()])
 })
 
-/** Prepares the database and starts the proxy. Returns its address. */
+/** Prepares the database and starts the proxy. Returns its address, which it prints. */
 async function start(board: string, environment: Record<string, string>): Promise<string> {
-  const port = findFreePort()
   const env = {
     ...bareEnvironment(),
-    ...{ DATA_DIR: createTemporaryDirectory(), EMBEDDED_PG_PORT: '0', PORT: String(port) },
+    ...{ DATA_DIR: createTemporaryDirectory(), EMBEDDED_PG_PORT: '0', PORT: '0' },
     ...environment,
   }
   const prepared = Bun.spawn(['bun', join(FOLDER, 'prepare.ts'), board], { cwd: ROOT, env })
   expect(await prepared.exited).toBe(0)
-  started.push(Bun.spawn([join(FOLDER, 'start.sh')], { env, stdout: 'ignore' }))
-  const address = `http://127.0.0.1:${port}`
-  await waitUntil(
-    'the proxy is ready',
-    async () => (await fetch(`${address}/readyz`).catch(() => null))?.status === 200,
-    120_000,
-  )
-  return address
+  const child = Bun.spawn([join(FOLDER, 'start.sh')], { env, stdout: 'pipe' })
+  started.push(child)
+  let printed = ''
+  for await (const bytes of child.stdout) {
+    printed += new TextDecoder().decode(bytes)
+    const address = /listens at (\S+)\/v1\n/.exec(printed)?.[1]
+    if (address) return address
+  }
+  throw new Error(`The proxy did not start:\n${printed}`)
 }
 
 const TEXT = [{ role: 'user', content: 'Hello' }]
