@@ -85,7 +85,11 @@ describeBackends('partitions', backend => {
       ${old('rejections_hourly', `'2020-01-01'::timestamptz + n * interval '1 hour', 'r', 0, 0, 1`)};
       insert into applied_batches values (gen_random_uuid(), now());
       insert into usage_sums select 1, g, '2020-01-01', n, 'chat', 'm', '', '', 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0
-      from generate_series(1, 25) n, unnest(array['quarter', 'hour', 'day', 'month']) g`)
+      from generate_series(1, 25) n, unnest(array['quarter', 'hour', 'day', 'month']) g;
+      insert into usage_sums_by_tag select 1, g, at, '{}', n, 'chat', 'm', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0
+      from unnest('{2020-01-01,2100-01-01}'::timestamptz[]) at, generate_series(1, 5) n, unnest(array['hour', 'day', 'month']) g;
+      insert into usage_sums_by_name select 1, g, 'tag', at, 'n' || n, 'project', 1, 0, 0, 0, 0, 0, 0
+      from unnest('{2020-01-01,2100-01-01}'::timestamptz[]) at, generate_series(1, 5) n, unnest(array['hour', 'day', 'third', 'month']) g`)
     expect([
       await callFunction(database, 'delete_expired_rows', { max_rows: 10 }),
       await callFunction(database, 'delete_expired_rows', { max_rows: 10 }),
@@ -94,10 +98,20 @@ describeBackends('partitions', backend => {
     expect(await callFunction(database, 'delete_expired_rows', { max_rows: 10 })).toBe(0)
     const [left] = await database.call(
       `select (select count(*)::integer from applied_batches) as batches, (select count(*)::integer from rejections_hourly) as rejections,
-        (select count(*)::integer from usage_sums where at < '2021-01-01') as sums`,
+        (select count(*)::integer from usage_sums where at < '2021-01-01') as sums,
+        (select array_agg(distinct to_char(at, 'YYYY')) from usage_sums_by_tag) as by_tag, (select count(*)::integer from usage_sums_by_tag) as tags,
+        (select array_agg(distinct to_char(at, 'YYYY')) from usage_sums_by_name) as by_name, (select count(*)::integer from usage_sums_by_name) as names`,
       [],
     )
-    expect(left).toEqual({ batches: 1, rejections: 0, sums: 0 })
+    expect(left).toEqual({
+      batches: 1,
+      rejections: 0,
+      sums: 0,
+      by_tag: ['2100'],
+      tags: 15,
+      by_name: ['2100'],
+      names: 20,
+    })
   })
 })
 
