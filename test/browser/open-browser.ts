@@ -40,6 +40,11 @@ export async function openBrowser(): Promise<Browser> {
 
 export async function logIn(page: Page, root: string, email = EMAIL, password = PASSWORD): Promise<void> {
   await page.goto(`${root}/dashboard`)
+  await submitLogin(page, email, password)
+}
+
+/** Logs in where the page asks for it, which then shows what its address names. */
+export async function submitLogin(page: Page, email = EMAIL, password = PASSWORD): Promise<void> {
   await page.getByLabel('E-mail address').fill(email)
   await page.getByLabel('Password').fill(password)
   // By the keyboard: a pointer on the button would then be over a link of the next page, whose code is loaded ahead.

@@ -1,18 +1,16 @@
-/** Lists the steps to a project's first request: provider, API key, request. Renders nothing when all steps are done. */
+/** Lists the steps to a project's first request: provider, API key, request. */
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Card } from '../components/elements.tsx'
-import { useModelRoutes } from '../routes.ts'
-import { useAllKeys } from '../session.ts'
 
-export function FirstSteps({ projectId, hasRequests }: { projectId: string; hasRequests: boolean }) {
-  const routes = useModelRoutes(projectId, {})
-  const keys = useAllKeys(projectId)
-  if (routes.data === undefined || keys === undefined) return null
-  const hasModels = routes.data.some(({ provider }) => provider !== null)
-  const hasKey = keys.some(({ state }) => state === 'active')
-  const isUsed = hasRequests || keys.some(({ last_used_at }) => last_used_at !== null)
-  if (hasModels && hasKey && isUsed) return null
+/** The steps that are done. */
+export interface StepsDone {
+  hasModels: boolean
+  hasKey: boolean
+  isUsed: boolean
+}
+
+export default function FirstSteps({ projectId, hasModels, hasKey, isUsed }: StepsDone & { projectId: string }) {
   return (
     <Card title="Get started" className="mb-5">
       <ol className="divide-y divide-line">

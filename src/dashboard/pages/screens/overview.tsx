@@ -5,17 +5,19 @@ import { fetchJson } from '../api.ts'
 import { ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
 import { type Filters, useFilters } from '../filters.ts'
 import { localTimeZone } from '../format.ts'
-import { useProject } from '../session.ts'
+import { useModelRoutes } from '../routes.ts'
+import { useAllKeys, useProject } from '../session.ts'
 import { readTimeRange } from '../time-range.ts'
 import type { ApiPage, Project, RequestLogEntry, Overview as UsageOverview } from '../types.ts'
-import { FirstSteps } from './first-steps.tsx'
+import type { StepsDone } from './first-steps.tsx'
 import { OverviewFilters } from './overview-filters.tsx'
 import { OverviewStats } from './overview-stats.tsx'
 import { selectRequests } from './request-count-link.tsx'
+import { Shortcuts } from './shortcuts.tsx'
 import { readMeasure } from './usage-shares.tsx'
 
-/** Below everything else, and needed last. */
-const Shortcuts = lazy(() => import('./shortcuts.tsx'))
+/** Needed until the project's first request. */
+const FirstSteps = lazy(() => import('./first-steps.tsx'))
 
 const REFRESH_MS = 2_000
 
@@ -29,6 +31,7 @@ export default function Overview() {
   const keyType = withTests || filters.key ? undefined : 'project'
   const overview = useUsage(testKeysOnly === undefined ? null : project, filters, keyType)
   const hasRequests = (overview.data?.totals.requests ?? 0) > 0
+  const steps = useFirstSteps(project?.id, hasRequests)
 
   return (
     <>
@@ -41,7 +44,11 @@ export default function Overview() {
         testKeysOnly={testKeysOnly ? (hasRequests ? 'shown' : 'elsewhere') : null}
       />
       <ErrorMessage error={overview.error} />
-      {project && overview.data && <FirstSteps key={project.id} projectId={project.id} hasRequests={hasRequests} />}
+      {project && overview.data && steps && (
+        <Suspense>
+          <FirstSteps key={project.id} projectId={project.id} {...steps} />
+        </Suspense>
+      )}
       {overview.data ? (
         <OverviewStats
           overview={overview.data}
@@ -54,11 +61,20 @@ export default function Overview() {
       ) : (
         !overview.error && <Loading />
       )}
-      <Suspense>
-        <Shortcuts />
-      </Suspense>
+      <Shortcuts />
     </>
   )
+}
+
+/** Finds which steps to the first request are done. Null when all are, undefined while loading. */
+function useFirstSteps(projectId: string | undefined, hasRequests: boolean): StepsDone | null | undefined {
+  const routes = useModelRoutes(projectId ?? '', {}, projectId !== undefined)
+  const keys = useAllKeys(projectId)
+  if (routes.data === undefined || keys === undefined) return undefined
+  const hasModels = routes.data.some(({ provider }) => provider !== null)
+  const hasKey = keys.some(({ state }) => state === 'active')
+  const isUsed = hasRequests || keys.some(({ last_used_at }) => last_used_at !== null)
+  return hasModels && hasKey && isUsed ? null : { hasModels, hasKey, isUsed }
 }
 
 /** Queries the usage of the selected time range. */

@@ -48,7 +48,7 @@ const SHORTCUTS: Record<string, readonly Shortcut[]> = {
   ],
 }
 
-export default function Shortcuts() {
+export function Shortcuts() {
   const project = useProject()
   const { data: session } = useSession()
   if (project === null) return null
