@@ -1,6 +1,6 @@
 /** The embedded database of a proxy process: after a kill, and under a burst. */
 
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -13,6 +13,8 @@ import { waitUntil } from '../harness/wait-until.ts'
 import { bareFlags, psqlPath, runPsql } from '../integration/run-psql.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
 
+const UNFINISHED = 'postgres.unpacking'
+
 let dataDir: string
 let settings: { DATA_DIR: string; EMBEDDED_PG_PORT: string }
 let proxy: ProxyProcess
@@ -21,6 +23,9 @@ let key: string
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'model-proxy-embedded-'))
   settings = { DATA_DIR: dataDir, EMBEDDED_PG_PORT: String(findFreePort()) }
+  // An earlier start was killed while it unpacked the files of a new database.
+  await mkdir(join(dataDir, UNFINISHED, 'base'), { recursive: true })
+  await writeFile(join(dataDir, UNFINISHED, 'PG_VERSION'), '0')
   proxy = await startProxyProcess(settings)
   await withDatabase(async database => {
     await callFunction(database, 'create_project', { project: 'acme', plan: 'enterprise' })
@@ -66,20 +71,13 @@ test.skipIf(!psqlPath)('the printed psql command works as printed', async () => 
   expect(await runPsql(url, [...bareFlags, '-w', '-c', 'select 1'])).toEqual({ exitCode: 0, stdout: '1\n', stderr: '' })
 })
 
-test('its files can be read only by their owner', async () => {
+test('its files can be read only by their owner, and none is left of an unfinished first start', async () => {
+  const files = ['', 'lock', 'psql.pgpass', 'postgres', 'postgres/PG_VERSION', 'postgres/base', 'postgres/global/1260']
   const modes = await Promise.all(
-    ['', 'lock', 'psql.pgpass', 'postgres', 'postgres/PG_VERSION'].map(async file => [
-      file,
-      (await stat(join(dataDir, file))).mode & 0o077,
-    ]),
+    files.map(async file => [file, (await stat(join(dataDir, file))).mode & 0o077] as const),
   )
-  expect(modes).toEqual([
-    ['', 0],
-    ['lock', 0],
-    ['psql.pgpass', 0],
-    ['postgres', 0],
-    ['postgres/PG_VERSION', 0],
-  ])
+  expect(modes.filter(([, mode]) => mode !== 0)).toEqual([])
+  expect(await readdir(dataDir)).not.toContain(UNFINISHED)
 })
 
 test('200 different simultaneous requests are all served, and so are those after them', async () => {

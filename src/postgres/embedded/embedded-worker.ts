@@ -1,5 +1,5 @@
 /** The worker thread with the PGlite instance. It runs the server's queries and the messages of psql sessions. */
-import { chmod, exists, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, exists, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -111,11 +111,12 @@ async function start({
   schema = SCHEMA_NAME,
 }: EmbeddedStartOptions): Promise<Omit<EmbeddedReply, 'id'>> {
   const isNew = directory === null || !(await exists(join(directory, 'PG_VERSION')))
+  const files = isNew ? (template ?? (await readCluster())) : undefined
+  if (files && directory !== null) await unpackFiles(files, directory)
   const database = await withVectorOnDisk(async extension =>
     PGlite.create({
       ...(directory === null ? {} : { dataDir: directory }),
-      // Running initdb takes four times as long as unpacking a prepared cluster.
-      ...(isNew ? { loadDataDir: template ?? (await readCluster()) } : {}),
+      ...(files && directory === null ? { loadDataDir: files } : {}),
       extensions: { vector: extension },
       // The same as on a server: ids and counters stay far below 2^53, and a date has no time zone and stays text.
       parsers: { 20: Number, 1082: text => text },
@@ -128,7 +129,6 @@ async function start({
       ],
     }),
   )
-  if (directory !== null) await restrictToOwner(directory)
   // Disables COPY … PROGRAM, so that no statement can start a program or read PGlite's buffer for one.
   database.handleExternalCmd = () => 0
   const emit = (event: PsqlEvent) => self.postMessage(event)
@@ -168,7 +168,7 @@ async function applySessionSettings(db: PGlite): Promise<() => Promise<void>> {
   return reapplySettings
 }
 
-/** Reads the files of an empty cluster as a tar archive. In a compiled binary, zstd has packed them instead of gzip (scripts/build-binary.ts). */
+/** Reads the files of an empty cluster as a tar archive: running initdb takes four times as long as unpacking one. In a compiled binary, zstd has packed them instead of gzip (scripts/build-binary.ts). */
 async function readCluster(): Promise<Blob> {
   const archive = await readEmptyCluster()
   return isCompiledBinary ? new Blob([await Bun.zstdDecompress(await archive.arrayBuffer())]) : archive
@@ -212,11 +212,16 @@ async function flushUnderLock(database: PGlite): Promise<void> {
   }
 }
 
-/** Restricts files to their owner. PGlite unpacks the files of a new database with too many permissions. */
-async function restrictToOwner(directory: string): Promise<void> {
-  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) await chmod(join(entry.parentPath, entry.name), 0o600)
-  }
+/** Unpacks a cluster's files, which only their owner may read. A start that is killed meanwhile leaves no `directory` behind. */
+async function unpackFiles(archive: Blob, directory: string): Promise<void> {
+  const unfinished = `${directory}.unpacking`
+  await rm(unfinished, { recursive: true, force: true })
+  await new Bun.Archive(archive).extract(unfinished)
+  const entries = await readdir(unfinished, { recursive: true, withFileTypes: true })
+  await Promise.all(
+    entries.map(entry => chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o700 : 0o600)),
+  )
+  await rename(unfinished, directory)
 }
 
 function describeError(error: unknown) {
