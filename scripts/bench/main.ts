@@ -6,11 +6,14 @@
  * - --peers: includes other gateways (`peers.ts`)
  * - --scale: measures again on a large database (`growth.ts`)
  * - --admin: measures what the dashboard reads instead (`admin-reads.ts`)
+ * - --starts: measures starts, idle memory and size instead (`starts.ts`)
  */
 import { runAdminBench } from './admin-reads.ts'
 import { runBench } from './run.ts'
+import { runStartBench } from './starts.ts'
 
 if (process.argv.includes('--admin')) await runAdminBench()
+else if (process.argv.includes('--starts')) await runStartBench()
 else
   await runBench({
     scenarios: 'exact,semantic,miss,miss-off,stream,stream-long,stream-crowd,embed-known,embed-half',

@@ -43,6 +43,7 @@ interface Peer {
 const KEY = 'sk-bench'
 /** LiteLLM needs a minute to start on a busy machine. */
 const READY_TIME_LIMIT_MS = 300_000
+const POLL_EVERY_MS = 20
 
 const PEERS: readonly Peer[] = [
   { name: 'gomodel', variable: 'GOMODEL', caches: true },
@@ -55,16 +56,17 @@ const PEERS: readonly Peer[] = [
   },
 ]
 
-/** Returns the installed gateways, each with a function that starts it. */
+/** Returns the installed gateways, each with its program's path and a function that starts it. */
 export function listPeers(
   options: PeerOptions,
   upstream: Upstream,
-): { name: string; starting: () => Promise<Target> }[] {
+): { name: string; path: string; starting: () => Promise<Target> }[] {
   if (!options.peers && options.address === undefined) return []
   process.stdout.write(`Upstream: ${upstream.baseUrl}\n`)
   const listed = (options.peers ? PEERS : []).flatMap(peer => {
     const { [peer.variable]: path } = process.env
-    if (path && existsSync(path)) return [{ name: peer.name, starting: () => startPeer(peer, resolve(path), upstream) }]
+    if (path && existsSync(path))
+      return [{ name: peer.name, path: resolve(path), starting: () => startPeer(peer, resolve(path), upstream) }]
     process.stdout.write(`${peer.name} does not take part: ${peer.variable} is not the path of its program\n`)
     return []
   })
@@ -76,7 +78,7 @@ export function listPeers(
     processes: () => ({ gateway: gateway(), postgres: [], redis: [] }),
     stop: async () => {},
   }
-  return [...listed, { name, starting: async () => target }]
+  return [...listed, { name, path: '', starting: async () => target }]
 }
 
 async function startPeer(peer: Peer, path: string, upstream: Upstream): Promise<Target> {
@@ -110,7 +112,7 @@ async function startPeer(peer: Peer, path: string, upstream: Upstream): Promise<
         await stop(child)
         throw error
       }
-      await Bun.sleep(500)
+      await Bun.sleep(POLL_EVERY_MS)
     }
   }
 }

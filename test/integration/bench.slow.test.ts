@@ -153,3 +153,23 @@ describeReal('a benchmark that is killed', backend => {
     },
   )
 })
+
+describeReal('a benchmark of starts', backend => {
+  test('starts the proxy on both kinds of stores', async () => {
+    const { databaseUrl, redisUrl } = await backend.open()
+    const bench = Bun.spawn([process.execPath, 'scripts/bench/main.ts', '--starts', '--rounds', '1', '--idle', '0'], {
+      cwd: ROOT,
+      env: { ...bareEnvironment(), DATABASE_URL: databaseUrl ?? '', REDIS_URL: redisUrl ?? '' },
+      stdout: 'pipe',
+      stderr: 'inherit',
+    })
+    const printed = await new Response(bench.stdout).text()
+    expect(await bench.exited).toBe(0)
+    const measured = /^(.+): [\d.]+ s, [\d.]+ s of processor time, [1-9]\d* MiB idle, \d+ MB on disk$/gm
+    expect(Array.from(printed.matchAll(measured), ([, name]) => name)).toEqual([
+      'PostgreSQL and Redis',
+      'embedded, first start',
+      'embedded, later start',
+    ])
+  })
+})

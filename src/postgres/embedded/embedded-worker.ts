@@ -33,6 +33,8 @@ const FLUSH_EVERY_MS = 500
  * for clients. With this minimum, a request reopens one or two files, each in a few microseconds.
  */
 const OPEN_FILES = 64
+/** PostgreSQL's default of 128 MB is written as a whole at the start. Of a table of 100 MB, lookups and scans take as long with this. */
+const SHARED_BUFFERS = '32MB'
 
 /**
  * Flushes asynchronous commits. A single-user PostgreSQL has no background process that writes them, so they would wait for a checkpoint. A
@@ -123,6 +125,7 @@ async function start({
       relaxedDurability: false,
       startParams: [
         ...PGlite.defaultStartParams,
+        ...['-c', `shared_buffers=${SHARED_BUFFERS}`],
         ...['-c', `max_files_per_process=${OPEN_FILES}`],
         // The search path for psql. The database has no other schemas.
         ...['-c', `search_path=${schema}, public`],
