@@ -24,8 +24,6 @@ export interface CacheVersions {
 }
 
 const MAX_BATCH = 50
-/** As long as a cache lookup may take. */
-const TIME_LIMIT_MS = 400
 /** Longest time that the first request of a new version waits for the purge. Lookups find no older version in any case. */
 const PURGE_WAIT_MS = 250
 /** Entries and vectors deleted per transaction. */
@@ -38,6 +36,12 @@ interface CacheStores {
   store: FastStore
 }
 
+interface CacheVersionsOptions extends CacheStores {
+  /** A version is found within the time of a cache lookup. */
+  lookupTimeoutMs: number
+  log: Log
+}
+
 interface NamedVersion {
   of_project: number
   for_test: boolean
@@ -45,7 +49,7 @@ interface NamedVersion {
   named: string
 }
 
-export function createCacheVersions({ database, store, log }: CacheStores & { log: Log }): CacheVersions {
+export function createCacheVersions({ database, store, lookupTimeoutMs, log }: CacheVersionsOptions): CacheVersions {
   const purging = new BackgroundWork()
   const find = createBatcher({
     run: (versions: readonly NamedVersion[]) =>
@@ -56,14 +60,14 @@ export function createCacheVersions({ database, store, log }: CacheStores & { lo
         versions: versions.map(({ named }) => named),
       }),
     maxItems: MAX_BATCH,
-    timeoutMs: TIME_LIMIT_MS,
-    createTimeoutError: () => new TimeoutError(TIME_LIMIT_MS),
+    timeoutMs: lookupTimeoutMs,
+    createTimeoutError: () => new TimeoutError(lookupTimeoutMs),
   })
 
   async function checkVersion(version: NamedVersion, mayRecord: boolean): Promise<boolean> {
     const found = await find(version)
     if (found.is_recorded || !mayRecord) return found.is_old
-    const isOld = await withTimeout(TIME_LIMIT_MS, callFunction(database, 'name_cache_version', version))
+    const isOld = await withTimeout(lookupTimeoutMs, callFunction(database, 'name_cache_version', version))
     if (!isOld) {
       const purge = purging.add(purgeOldVersions({ database, store }).catch(reportPurge))
       await withTimeout(PURGE_WAIT_MS, purge).catch(() => {})

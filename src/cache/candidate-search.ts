@@ -11,8 +11,6 @@ import type { PendingWrites } from './pending-writes.ts'
 import { createResponseFinder } from './response-finder.ts'
 import { toCacheEntry } from './row-to-match.ts'
 
-/** A slower lookup is a miss. Together with admission, it takes less than a second. */
-const TIME_LIMIT_MS = 400
 /** Lookups per call. One takes up to half a millisecond, and the others of its call wait for it. */
 const MAX_BATCH = 16
 /** Calls in flight, which limits the PostgreSQL processors that one process uses for lookups. */
@@ -26,6 +24,8 @@ const CANDIDATE_COSINE = 0.3
 export interface CandidateSearchOptions {
   database: Database
   unfinished: PendingWrites
+  /** A slower lookup is rejected. */
+  lookupTimeoutMs: number
   seal: ContentSeal
 }
 
@@ -41,17 +41,22 @@ export interface CandidateSearch {
   readResponse(query: CacheQuery, picked: SemanticMatch<EntryMetadata>): Promise<SemanticMatch | null>
 }
 
-export function createCandidateSearch({ database, unfinished, seal }: CandidateSearchOptions): CandidateSearch {
+export function createCandidateSearch({
+  database,
+  unfinished,
+  lookupTimeoutMs,
+  seal,
+}: CandidateSearchOptions): CandidateSearch {
   const findResponses = createResponseFinder(database, seal)
-  const withLookupTimeout = createSharedTimeout(TIME_LIMIT_MS)
+  const withLookupTimeout = createSharedTimeout(lookupTimeoutMs)
   const createSearchBatcher = (
     limits: Pick<BatcherOptions<CacheSearch, CacheSearchResult>, 'maxItems' | 'maxBatches'>,
   ) =>
     createBatcher<CacheSearch, CacheSearchResult>({
       run: findResponses,
       ...limits,
-      timeoutMs: TIME_LIMIT_MS,
-      createTimeoutError: () => new TimeoutError(TIME_LIMIT_MS),
+      timeoutMs: lookupTimeoutMs,
+      createTimeoutError: () => new TimeoutError(lookupTimeoutMs),
     })
   const findSimilar = createSearchBatcher({ maxItems: MAX_BATCH, maxBatches: MAX_BATCHES })
   const findNamed = createSearchBatcher({ maxItems: MAX_NAMED_BATCH, maxBatches: 1 })

@@ -6,9 +6,6 @@ import { createSharedTimeout } from '../event-loop/timeouts.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { PendingWrite } from './response-writer.ts'
 
-/** Longest time a lookup waits for writes. Then it searches what is stored. */
-const MAX_WAIT_MS = 400
-
 /** The prompts that a lookup compares: those with its normalized text, with its topic words, or the newest of its context too. */
 export type PendingWriteTarget = Pick<SemanticQuery, 'contextHash' | 'normalizedHash'> & {
   topicWords?: readonly number[]
@@ -18,7 +15,12 @@ export type PendingWriteTarget = Pick<SemanticQuery, 'contextHash' | 'normalized
 export class PendingWrites {
   /** The writes in flight of each name. A lookup does not wait for writes that begin later, because a busy group always has some. */
   readonly #byName = new Map<string, Promise<void>>()
-  readonly #withTimeout = createSharedTimeout(MAX_WAIT_MS)
+  readonly #withTimeout: ReturnType<typeof createSharedTimeout>
+
+  /** A lookup waits for writes no longer than `maxWaitMs`. Then it searches what is stored. */
+  constructor(maxWaitMs: number) {
+    this.#withTimeout = createSharedTimeout(maxWaitMs)
+  }
 
   /** Adds a write, whose promises must not reject. */
   add(query: CacheQuery, { stored, vectorStored }: PendingWrite): void {

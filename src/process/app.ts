@@ -55,8 +55,8 @@ export interface AppOptions {
   bus?: ProcessBus | null
   /** The idle timeout of keep-alive connections; IDLE_TIMEOUT_SECONDS by default. */
   idleTimeoutSeconds?: number
-  /** The time that the database may take to admit a request; less than a second by default. */
-  admissionTimeoutMs?: number | undefined
+  /** The time that the database may take to admit a request, and again to look it up; together less than a second by default. */
+  databaseTimeoutMs?: number | undefined
   /** The silence after which the head of a streamed response is sent; ten seconds by default. */
   keepAliveAfterMs?: number | undefined
   /** Limits the number and the bytes of calls that are read to their end after their clients have disconnected. */
@@ -111,7 +111,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     config.tracing && (await import('../telemetry/tracing/create-tracing.ts')).createTracing(config.tracing, log)
   const caching = await createCacheServices({ ...options, tracing }, catalogue, modelRouter, proxyMetrics)
   const windows = createRateLimiter(store, database)
-  const quota = createQuota(database, windows, given.admissionTimeoutMs)
+  const quota = createQuota(database, windows, given.databaseTimeoutMs)
   const [maintenance] = await Promise.all([startMaintenance(options), syncDatabaseTime(database), quota.warm()])
   const importedKeys = await watchImportedKeys(database, log, given.refreshVendorsMs)
   const recorders = createRecorders(options, modelRouter, catalogue)

@@ -32,12 +32,16 @@ interface CachingOptions {
   store: FastStore
   bus?: ProcessBus | null
   embedder: Embedder
+  databaseTimeoutMs?: number | undefined
   tracing: Tracing | null
   log: Log
 }
 
+/** A slower lookup is a miss. Together with admission, it takes less than a second. */
+const LOOKUP_TIMEOUT_MS = 400
+
 export async function createCacheServices(
-  { config, database, store, bus = null, embedder, tracing, log }: CachingOptions,
+  { config, database, store, bus = null, embedder, databaseTimeoutMs, tracing, log }: CachingOptions,
   catalogue: Catalogue,
   modelRouter: ModelRouter,
   { recordVerdict, recordEmbedderCall }: ProxyMetrics,
@@ -58,7 +62,8 @@ export async function createCacheServices(
   const judge = createJudge(database, prepareCall, log, recordVerdict)
   const learner = createJudgeWorker({ database, seal, prepareCall, tracing, log, recordVerdict })
   const judgeQueue = createJudgeQueue({ database, seal, log, onQueued: learner.wake })
-  const unfinished = new PendingWrites()
+  const lookupTimeoutMs = databaseTimeoutMs ?? LOOKUP_TIMEOUT_MS
+  const unfinished = new PendingWrites(lookupTimeoutMs)
   const isOnlyProcess = bus ? bus.isOnlyProcess : () => database.backend === 'embedded'
   const cache = createCache({
     database,
@@ -68,6 +73,7 @@ export async function createCacheServices(
     judge,
     judgeQueue,
     isOnlyProcess,
+    lookupTimeoutMs,
     seal,
     log,
   })
@@ -75,7 +81,7 @@ export async function createCacheServices(
     recordVerdict,
     vectors,
     cache,
-    versions: createCacheVersions({ database, store, log }),
+    versions: createCacheVersions({ database, store, lookupTimeoutMs, log }),
     learner,
     storedResponses: createStoredResponses({ database, seal }),
     storedTurns: createStoredTurns({ database, seal, log }),

@@ -392,7 +392,7 @@ describeOnce('realtime', backend => {
     const held = await startProxy({
       stores: { ...stores, database },
       environment: environment(),
-      admissionTimeoutMs: 60_000,
+      databaseTimeoutMs: 60_000,
     })
     const session = await open(key, `ws://127.0.0.1:${held.port}/v1/realtime?model=${MODEL}`)
     await session.has('session.created')

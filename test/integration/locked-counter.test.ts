@@ -17,7 +17,7 @@ describeReal('an operator’s transaction locks one project’s counter', backen
   const others: string[] = []
 
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open(), admissionTimeoutMs: ADMISSION_LIMIT_MS })
+    proxy = await startProxy({ stores: await backend.open(), databaseTimeoutMs: ADMISSION_LIMIT_MS })
     operator = postgres(proxy.stores.databaseUrl ?? '', { max: 1, onnotice: () => {} })
     for (let i = 0; i < OTHERS; i++) others.push(await proxy.createKey())
   })

@@ -17,12 +17,14 @@ function query(exactKey: string, topicWords: readonly number[] = [1, 2], project
 
 const [one, two, other] = [query('one'), query('two', [1, 3]), query('other', [1])]
 const never = new Promise<void>(() => {})
+const LOOKUP_TIMEOUT_MS = 400
+
 /** A write whose response and vector are stored at the same time. */
 const whole = (stored: Promise<void>) => ({ stored, vectorStored: stored })
 useTestClock()
 
 test.each(['first', 'last'] as const)('waits for every write of a group, whichever ends %s', async ends => {
-  const writes = new PendingWrites()
+  const writes = new PendingWrites(LOOKUP_TIMEOUT_MS)
   const [first, last] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   writes.add(one.asked, whole(first.promise))
   writes.add(two.asked, whole(last.promise))
@@ -40,7 +42,7 @@ test.each(['first', 'last'] as const)('waits for every write of a group, whichev
 })
 
 test('does not wait for writes that began later', async () => {
-  const writes = new PendingWrites()
+  const writes = new PendingWrites(LOOKUP_TIMEOUT_MS)
   const first = Promise.withResolvers<void>()
   writes.add(one.asked, whole(first.promise))
   const waiting = writes.waitFor(other.asked, other.semantic, 'vector')
@@ -50,16 +52,16 @@ test('does not wait for writes that began later', async () => {
 })
 
 test('waits for a slow write no longer than a lookup may take', async () => {
-  const writes = new PendingWrites()
+  const writes = new PendingWrites(LOOKUP_TIMEOUT_MS)
   writes.add(one.asked, whole(never))
   const waiting = [writes.waitFor(other.asked, other.semantic, 'vector'), writes.waitFor(one.asked, null, 'name')]
   expect(await Promise.all(waiting.map(hasSettled))).toEqual([false, false])
-  await passMs(500)
+  await passMs(LOOKUP_TIMEOUT_MS + 1)
   expect(await Promise.all(waiting.map(hasSettled))).toEqual([true, true])
 })
 
 test('does not wait for writes of other projects, rarest words or requests', () => {
-  const writes = new PendingWrites()
+  const writes = new PendingWrites(LOOKUP_TIMEOUT_MS)
   writes.add(one.asked, whole(never))
   for (const { asked, semantic } of [query('other', [1, 2], 2), query('other', [2, 1]), query('other', [])]) {
     expect(writes.waitFor(asked, semantic, 'vector')).toBeNull()
@@ -73,7 +75,7 @@ test('does not wait for writes of other projects, rarest words or requests', () 
 })
 
 test('only lookups that compare vectors wait for a late vector', async () => {
-  const writes = new PendingWrites()
+  const writes = new PendingWrites(LOOKUP_TIMEOUT_MS)
   const [stored, comparable] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   writes.add(one.asked, { stored: stored.promise, vectorStored: comparable.promise })
   const byName = () => writes.waitFor(other.asked, one.semantic, 'name')
