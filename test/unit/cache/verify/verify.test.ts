@@ -142,10 +142,19 @@ describe('a risk is an operating point', () => {
   })
 })
 
-test('questions with fewer than a third of their content words in common score 0', () => {
-  const scoreOf = (other: string) => verify('How do I paint a wooden garden fence?', other).score
-  expect(scoreOf('How do I clean a fence?')).toBe(0)
-  expect(scoreOf('How do I paint a fence?')).toBeGreaterThan(0)
+test('questions with too few content words in common score 0', () => {
+  const asked = normalizePrompt('How do I paint a wooden garden fence?')
+  const scoreOf = (other: string, risk: SemanticRisk, cosine: number | null = null) =>
+    verifyPair(asked, normalizePrompt(other), risk, cosine).score
+  const [quarter, half] = ['How do I clean a fence?', 'How do I paint a fence?']
+  const less = 'How do I sand a wooden fence before cold winter?'
+  expect(scoreOf(quarter, 'generous')).toBe(0)
+  expect(scoreOf(quarter, 'balanced', 0.9)).toBe(0)
+  expect(scoreOf(half, 'balanced')).toBeGreaterThan(0)
+  // Two of five: enough at `generous`, and where a cosine says more.
+  expect(scoreOf(less, 'balanced')).toBe(0)
+  expect(scoreOf(less, 'generous')).toBeGreaterThan(0)
+  expect(scoreOf(less, 'balanced', 0.9)).toBeGreaterThan(0)
 })
 
 test('names the numbers that spoke most against a pair', () => {
