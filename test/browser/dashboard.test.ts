@@ -10,7 +10,7 @@ import { ask } from '../harness/client.ts'
 import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, pagesOf, submitLogin, waitForPage } from './open-browser.ts'
-import { addAdministrator, OLDER_PARTITION, seedMatches, seedUsage } from './seed.ts'
+import { addAdministrator, seedMatches, seedUsage } from './seed.ts'
 
 const axeSource = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 const MARKUP = `<img src=x onerror="document.title='owned'"><b>bold</b>`
@@ -71,7 +71,6 @@ describe.skipIf(!chromiumPath)(title, () => {
     let proxy: TestProxy
     let root: string
     const seeds = lazily(async () => {
-      await stores.database.runScript(OLDER_PARTITION)
       const seeded = await seedUsage(proxy)
       await seedMatches(proxy, seeded)
       return seeded

@@ -10,7 +10,7 @@ import { describeOnce } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, waitForPage } from './open-browser.ts'
-import { addAdministrator, OLDER_PARTITION } from './seed.ts'
+import { addAdministrator } from './seed.ts'
 
 const HOUR = 3_600
 const DAY = 24 * HOUR
@@ -29,7 +29,6 @@ describe.skipIf(!chromiumPath)(title, () => {
     let page: Page
     beforeAll(async () => {
       const stores = await backend.open()
-      await stores.database.runScript(OLDER_PARTITION)
       proxy = await startProxy({ stores, dashboard: true })
       root = proxy.baseUrl.slice(0, -'/v1'.length)
       await addAdministrator(proxy)

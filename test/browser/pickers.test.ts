@@ -5,7 +5,7 @@ import { describeOnce } from '../harness/backends.ts'
 import { TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser } from './open-browser.ts'
-import { addAdministrator, OLDER_PARTITION, seedUsage } from './seed.ts'
+import { addAdministrator, seedUsage } from './seed.ts'
 
 const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
@@ -23,7 +23,6 @@ describe.skipIf(!chromiumPath)(title, () => {
         environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY, AGGREGATOR_API_KEY: 'sk-aggregator' },
       })
       await addAdministrator(proxy)
-      await proxy.query(OLDER_PARTITION)
       const { project } = await seedUsage(proxy)
       browser = await openBrowser()
       page = await (await browser.newContext()).newPage()

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, pagesOf, waitForPage } from './open-browser.ts'
-import { addAdministrator, OLDER_PARTITION, seedMatches, seedUsage } from './seed.ts'
+import { addAdministrator, seedMatches, seedUsage } from './seed.ts'
 
 /** The width of A4 paper between margins of 12 mm, in CSS pixels. */
 const PAPER = { width: 703, height: 1_000 }
@@ -24,7 +24,6 @@ describe.skipIf(!chromiumPath)(title, () => {
     let root: string
     beforeAll(async () => {
       const stores = await backend.open()
-      await stores.database.runScript(OLDER_PARTITION)
       proxy = await startProxy({ dashboard: true, stores })
       root = proxy.baseUrl.slice(0, -'/v1'.length)
       await addAdministrator(proxy)

@@ -7,7 +7,7 @@ import { describeOnce } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { findViolations } from './find-violations.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser } from './open-browser.ts'
-import { addAdministrator, OLDER_PARTITION, type Seeded, seedUsage } from './seed.ts'
+import { addAdministrator, type Seeded, seedUsage } from './seed.ts'
 
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
 const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
@@ -21,7 +21,6 @@ describe.skipIf(!chromiumPath)(title, () => {
     let page: Page
     beforeAll(async () => {
       const stores = await backend.open()
-      await stores.database.runScript(OLDER_PARTITION)
       proxy = await startProxy({ dashboard: true, stores })
       root = proxy.baseUrl.slice(0, -'/v1'.length)
       await addAdministrator(proxy)

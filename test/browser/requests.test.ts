@@ -8,7 +8,7 @@ import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser } from './open-browser.ts'
-import { addAdministrator, OLDER_PARTITION, type Seeded, seedMatches, seedUsage } from './seed.ts'
+import { addAdministrator, type Seeded, seedMatches, seedUsage } from './seed.ts'
 
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
 /** A name of the maximum length, right to left, without spaces. */
@@ -27,7 +27,6 @@ describe.skipIf(!chromiumPath)(title, () => {
     beforeAll(async () => {
       upstream = await startFakeProvider()
       const stores = await backend.open()
-      await stores.database.runScript(OLDER_PARTITION)
       const environment = {
         AGGREGATOR_BASE_URL: upstream.baseUrl,
         AGGREGATOR_API_KEY: 'sk-upstream',

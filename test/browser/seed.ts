@@ -97,10 +97,6 @@ const ASKED = [
   'Does the public API support streaming responses?',
 ]
 
-/** Holds records of months that have no partition yet. */
-export const OLDER_PARTITION = `create table if not exists usage_records_older partition of usage_records
-  for values from ('2020-01-01') to (date_trunc('month', now(), 'UTC'))`
-
 const MONTH_OF_USAGE = `
 with drawn as (
     select

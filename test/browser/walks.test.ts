@@ -8,7 +8,7 @@ import { ask } from '../harness/client.ts'
 import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, waitForPage } from './open-browser.ts'
-import { addAdministrator, OLDER_PARTITION, seedMatches, seedUsage } from './seed.ts'
+import { addAdministrator, seedMatches, seedUsage } from './seed.ts'
 import { type Step, WALKS, type Walk } from './walks.ts'
 
 const MAX_CLICKS = 3
@@ -115,7 +115,6 @@ describe.skipIf(!chromiumPath)(title, () => {
       beforeAll(async () => {
         upstreams = await startUpstreams()
         const stores = await backend.open()
-        await stores.database.runScript(OLDER_PARTITION)
         proxy = await startProxy({ dashboard: true, stores, environment: upstreams.environment })
         root = proxy.baseUrl.slice(0, -'/v1'.length)
         await addAdministrator(proxy)

@@ -15,6 +15,7 @@ import { createEntrySigner, createSignedStore, type SignedEntries } from '../../
 import { checkFunctionTypes, undeclaredNulls } from './check-function-types.ts'
 import { emptyDatabase } from './empty-database.ts'
 import { createDistributedDatabase } from './make-distributed.ts'
+import { OLDER_PARTITION } from './older-partition.ts'
 import { runAsAdmin } from './run-as-admin.ts'
 import { nameTablesIn } from './search-path.ts'
 import { openSharedEmbedded } from './shared-embedded.ts'
@@ -97,6 +98,7 @@ async function openReal(): Promise<OpenStores> {
   else await runAsAdmin(real.adminUrl, `create database ${name} template ${real.template}`)
   await runAsAdmin(real.adminUrl, nameTablesIn(name))
   const database = checkFunctionTypes(openServerDatabase({ url: url.href }))
+  if (real.isCluster) await database.runScript(OLDER_PARTITION)
   const installationId = await callFunction(database, 'installation_id', {})
   // Derives the key from the installation id, as a proxy without an ENCRYPTION_KEY does.
   const tags = createEntrySigner({ current: Buffer.from(installationId), others: [] }, installationId)

@@ -4,11 +4,18 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
+import { OLDER_PARTITION } from './older-partition.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const FOLDER = join(ROOT, 'node_modules/.cache/model-proxy')
 /** All inputs of the template: the schema, the migration code, and PGlite with its extensions, whose versions the lock file contains. */
-const MADE_OF = ['sql/**/*.sql', 'src/postgres/mig*.ts', 'src/postgres/embedded/embedded-worker.ts', 'bun.lock']
+const MADE_OF = [
+  'sql/**/*.sql',
+  'src/postgres/mig*.ts',
+  'src/postgres/embedded/embedded-worker.ts',
+  'test/harness/{embedded-template,older-partition}.ts',
+  'bun.lock',
+]
 const KEEP_MS = 7 * 86_400_000
 
 /**
@@ -23,6 +30,7 @@ export async function prepareEmbeddedTemplate(): Promise<string> {
   const unfinished = join(FOLDER, `unfinished-${crypto.randomUUID()}.tar`)
   const database = await openEmbeddedDatabase({ directory: null, psql: null })
   await migrate(database)
+  await database.runScript(OLDER_PARTITION)
   await Bun.write(unfinished, await database.dump())
   await database.close()
   await rename(unfinished, path)

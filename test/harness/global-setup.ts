@@ -9,6 +9,7 @@ import { migrate } from '../../src/postgres/migrate.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import type { Depth } from './depth.ts'
 import { prepareEmbeddedTemplate } from './embedded-template.ts'
+import { OLDER_PARTITION } from './older-partition.ts'
 import { runAsAdmin } from './run-as-admin.ts'
 
 const USUAL_SEED = 20_261_122
@@ -63,6 +64,7 @@ async function makeRealTemplate(adminUrl: string, name: string): Promise<void> {
   const database = openServerDatabase({ url: databaseUrl(adminUrl, name) })
   await migrate(database)
   await callFunction(database, 'maintain_usage_partitions', {})
+  await database.runScript(OLDER_PARTITION)
   await database.close()
 }
 

@@ -3,7 +3,6 @@ import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { recordUsage } from '../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
-import { OLDER_PARTITION } from '../browser/seed.ts'
 
 const now = Date.now()
 /** Today and yesterday in UTC, and days of months in which clocks change. */
@@ -12,7 +11,6 @@ const TIMES = [now, now - 86_400_000, Date.UTC(2025, 2, 15), Date.UTC(2025, 9, 1
 /** Creates two projects with two keys each, and records requests of all kinds of charge. Returns the projects' ids. */
 export async function recordFocusUsage(database: Database): Promise<number[]> {
   await callFunction(database, 'maintain_usage_partitions', {})
-  await database.runScript(OLDER_PARTITION)
   const projects: number[] = []
   for (const [place, name] of ['acme', 'other'].entries()) {
     await callFunction(database, 'create_project', { project: name, plan: 'free' })

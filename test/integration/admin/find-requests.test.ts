@@ -5,7 +5,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callAsActor } from '../../../src/postgres/admin/call-as.ts'
 import { recordUsage, rollUpUsage } from '../../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
-import { OLDER_PARTITION } from '../../browser/seed.ts'
 import { describeBackends } from '../../harness/backends.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey, send } from './people.ts'
@@ -73,7 +72,6 @@ describeBackends('finding requests', backend => {
 
   beforeAll(async () => {
     const stores = await backend.open()
-    await stores.database.runScript(OLDER_PARTITION)
     proxy = await startProxy({ dashboard: true, stores })
     await addUser(proxy, 'all@example.com', 'owner')
     adminKey = await issueAdminKey(proxy, 'all@example.com')

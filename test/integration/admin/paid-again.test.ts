@@ -38,9 +38,6 @@ describeBackends('questions that were paid for again', backend => {
       ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
     }
     const stores = await backend.open()
-    // Holds records of the last two months, whatever the date.
-    await stores.database.runScript(`create table if not exists usage_records_older partition of usage_records
-      for values from ('2020-01-01') to (date_trunc('month', now(), 'UTC'))`)
     proxy = await startProxy({ dashboard: true, stores, environment })
     await addUser(proxy, 'all@example.org', 'owner')
     adminKey = await issueAdminKey(proxy, 'all@example.org')

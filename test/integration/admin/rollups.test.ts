@@ -2,7 +2,6 @@ import { afterAll, beforeEach, expect, test } from 'vitest'
 import { callAsActor } from '../../../src/postgres/admin/call-as.ts'
 import { recordUsage, rollUpUsage } from '../../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
-import { OLDER_PARTITION } from '../../browser/seed.ts'
 import { describeBackends, type Stores } from '../../harness/backends.ts'
 import { ask } from '../../harness/client.ts'
 import { draw } from '../../harness/depth.ts'
@@ -168,7 +167,6 @@ describeBackends('usage by any length of time', backend => {
   })
 
   test('is the same by the hour, day and month of any time zone, from whichever sums it is read', async () => {
-    await stores.database.runScript(OLDER_PARTITION)
     await proxy.query(`select create_project('long', 'free')`)
     const [project] = await proxy.query<{ id: number }>(`select id from projects where name = 'long'`)
     for (const type of ['test', 'project']) await proxy.query(`select issue_key('long', '${type}', '${type}')`)

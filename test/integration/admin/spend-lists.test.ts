@@ -27,8 +27,6 @@ describeBackends('spend', backend => {
   beforeAll(async () => {
     const stores = await backend.open()
     database = stores.database
-    await database.runScript(`create table if not exists usage_records_older partition of usage_records
-      for values from ('2020-01-01') to (date_trunc('month', now(), 'UTC'))`)
     proxy = await startProxy({ dashboard: true, stores, maintenanceEveryMs: 24 * 60 * 60_000 })
     await addUser(proxy, 'all@example.com', 'owner')
     adminKey = await issueAdminKey(proxy, 'all@example.com')
