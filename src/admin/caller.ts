@@ -1,11 +1,12 @@
 /** Authenticates the admin API's caller: by an admin key, or by a browser session with its CSRF token. */
 import { timingSafeEqual } from 'node:crypto'
 import { createError } from '../errors/errors.ts'
+import { sha256 } from '../formats/json/canonical.ts'
 import type { Actor } from '../postgres/admin/call-as.ts'
 import { callFunctionForRow } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import type { CredentialAttemptLimiter } from './credential-attempts.ts'
-import { csrfTokenOf, hashToken, readSessionToken } from './session-cookie.ts'
+import { csrfTokenOf, readSessionToken } from './session-cookie.ts'
 
 export interface Caller {
   actor: Actor
@@ -42,7 +43,7 @@ export async function readCaller(options: CallerOptions, request: Request, addre
 }
 
 function findSession({ database, credentialAttempts }: CallerOptions, token: string, address: string) {
-  return credentialAttempts.lookUp(hashToken(token), address, hash =>
+  return credentialAttempts.lookUp(sha256(token), address, hash =>
     withOutageError(callFunctionForRow(database, 'authenticate_session', { token_hash: hash })),
   )
 }
@@ -55,7 +56,7 @@ async function readKeyHolder(
 ): Promise<Caller> {
   const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
   const holder = ADMIN_KEY.test(key)
-    ? await credentialAttempts.lookUp(hashToken(key), address, hash =>
+    ? await credentialAttempts.lookUp(sha256(key), address, hash =>
         withOutageError(callFunctionForRow(database, 'authenticate_admin_key', { hash })),
       )
     : null

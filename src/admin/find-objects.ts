@@ -36,7 +36,7 @@ export interface ApiCollection<View extends ViewName, Path extends string, Own e
   path?: Path
   /** True if the SQL functions that change an object reject missing ones, so that the object is not read before. */
   isCheckedBySql?: boolean
-  /** True for objects of the organization of a kind that projects have, too. Only administrators may read them. */
+  /** True for objects of the organization. Only administrators may read them. */
   isOrganizationWide?: boolean
 }
 
@@ -83,13 +83,14 @@ async function requireVisible(
 export async function findObject(
   collection: ApiCollection<ViewName, string, string>,
   request: OperationRequest,
-  id: number = request.ids[collection.idParameter],
+  id: number | string = request.ids[collection.idParameter],
 ) {
   const [found] = await readObjects(collection, request, buildPathFilter(collection, request.ids, { _id: id }), {
     size: 1,
   })
-  if (found) return found
+  if (found && !collection.isOrganizationWide) return found
   await requireVisible(collection, request)
+  if (found) return found
   throw notFoundError(collection.object.notFoundMessage)
 }
 

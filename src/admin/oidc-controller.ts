@@ -13,7 +13,7 @@ import { describeRedirect, describeRoute } from './describe-route.ts'
 import { notFoundError } from './ids.ts'
 import { createOidcClient, type OidcAttempt } from './oidc.ts'
 import { loginOptionsSchema } from './responses/users.ts'
-import { createSession, formatSessionCookie } from './session-cookie.ts'
+import { createSession, formatSessionCookie, readCookie } from './session-cookie.ts'
 
 const PREFIX = '/dashboard/api'
 const CALLBACK = `${PREFIX}/oidc/callback`
@@ -119,9 +119,7 @@ function redirect(location: string, ...cookies: string[]): Response {
 }
 
 function readAttempt(request: Request, name: string): OidcAttempt | null {
-  const cookies = request.headers.get('cookie')?.split(/; */) ?? []
-  const value = cookies.find(cookie => cookie.startsWith(`${name}=`))?.slice(name.length + 1)
-  const [state = '', nonce = '', verifier = '', ...more] = value?.split('.') ?? []
+  const [state = '', nonce = '', verifier = '', ...more] = readCookie(request, name)?.split('.') ?? []
   const isWhole = more.length === 0 && [state, nonce, verifier].every(part => VALUE.test(part))
   return isWhole ? { state, nonce, verifier } : null
 }

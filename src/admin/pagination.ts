@@ -1,5 +1,6 @@
 /** Paginated lists, in the form that OpenAI's clients expect. */
 import { Type as t } from '@sinclair/typebox'
+import { invalidRequestError } from '../errors/errors.ts'
 import { constrainedText, unixSecondsParameter } from './field-types.ts'
 import { formatId, type IdPrefix, parseId } from './ids.ts'
 
@@ -68,6 +69,30 @@ export function slicePage<Item extends { id: string }>(
 /** Parses a valid `cursorParameter`. An empty one counts as none. */
 export function readCursor(kind: IdPrefix, cursor: string | null | undefined): number | undefined {
   return parseId(kind, cursor ?? '') ?? undefined
+}
+
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$/
+
+/** A cursor of a list ordered by time. The request id orders items with equal times. */
+export interface TimeCursor {
+  /** ISO 8601, to the microsecond. */
+  at: string
+  requestId: string
+}
+
+export function formatTimeCursor({ at, requestId }: TimeCursor): string {
+  return Buffer.from(JSON.stringify([at, requestId])).toString('base64url')
+}
+
+/** Parses a cursor. Throws a 400 if the text is not a cursor of such a list. */
+export function parseTimeCursor(text: string, param = 'after'): TimeCursor {
+  try {
+    const [at, requestId] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
+    if (typeof requestId === 'string' && ISO_TIME.test(at) && !Number.isNaN(Date.parse(at))) return { at, requestId }
+  } catch {
+    // The throw below covers invalid JSON too.
+  }
+  throw invalidRequestError(`The parameter '${param}' must be an id from this list.`, param)
 }
 
 /** Converts ISO 8601 to Unix seconds. */

@@ -1,7 +1,7 @@
 /** Renders a monthly report as one HTML page, without scripts and external resources. */
 import { describeReason } from '../cache/reasons.ts'
 import type { JsonRowOf } from '../postgres/admin/call-as.ts'
-import { hitRateOf } from './hit-rate.ts'
+import { hitRateOf } from './responses/shared.ts'
 
 /** The rows of monthly_report(). */
 type OverviewRow = JsonRowOf<'usage_overview'>

@@ -1,6 +1,7 @@
 /** The browser's session cookie, and the CSRF token that belongs to it. */
-import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { createError } from '../errors/errors.ts'
+import { sha256 } from '../formats/json/canonical.ts'
 import { isHttps } from '../http/is-https.ts'
 import { addressPrefix } from '../stores/fast-store.ts'
 
@@ -16,11 +17,6 @@ export function createSessionToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** Returns the hex SHA-256 of a token or key. The database stores only this form. */
-export function hashToken(token: string): string {
-  return createHash('sha256').update(token).digest('hex')
-}
-
 export interface BrowserClient {
   address: string
   userAgent: string
@@ -30,7 +26,8 @@ export interface BrowserClient {
 export function createSession({ address, userAgent }: BrowserClient) {
   const token = createSessionToken()
   const session = {
-    token_hash: hashToken(token),
+    // The database stores only this form.
+    token_hash: sha256(token),
     client_address: address,
     client_agent: userAgent,
     origin: addressPrefix(address),
@@ -43,10 +40,15 @@ export function csrfTokenOf(sessionToken: string): string {
   return createHmac('sha256', sessionToken).update('csrf').digest('base64url')
 }
 
+/** Returns the value of a cookie; undefined if there is none. */
+export function readCookie({ headers }: Request, name: string): string | undefined {
+  const cookies = headers.get('cookie')?.split(/; */) ?? []
+  return cookies.find(cookie => cookie.startsWith(`${name}=`))?.slice(name.length + 1)
+}
+
 export function readSessionToken(request: Request): string | null {
-  const cookies = request.headers.get('cookie')?.split(/; */) ?? []
   for (const name of [SECURE_NAME, LOOPBACK_NAME]) {
-    const value = cookies.find(cookie => cookie.startsWith(`${name}=`))?.slice(name.length + 1)
+    const value = readCookie(request, name)
     // Outside of loopback, the loopback name is not trusted, because a page on another host name could have set it.
     if (value !== undefined && TOKEN.test(value) && (name === SECURE_NAME || isLoopback(request))) return value
   }

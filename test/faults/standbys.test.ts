@@ -1,6 +1,7 @@
 /** Standbys serve operators' reads and nothing else, and only while they follow the primary. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createSessionToken, hashToken } from '../../src/admin/session-cookie.ts'
+import { createSessionToken } from '../../src/admin/session-cookie.ts'
+import { sha256 } from '../../src/formats/json/canonical.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask, get } from '../harness/client.ts'
@@ -59,7 +60,7 @@ describeFaults('reads from standbys', () => {
       await database.call('select create_user($1, $2)', [`${role}@example.org`, role])
       await database.call(`select open_session($1, $2, '127.0.0.1', 'test', '')`, [
         `${role}@example.org`,
-        hashToken(token),
+        sha256(token),
       ])
     }
     const account = await openAccounts(database).create()

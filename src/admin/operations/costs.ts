@@ -7,10 +7,10 @@ import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import type { Caller } from '../caller.ts'
 import { exportItems } from '../export-items.ts'
 import { constrainedText, unixSecondsParameter } from '../field-types.ts'
-import { hitRateOf } from '../hit-rate.ts'
 import { requireId } from '../ids.ts'
 import { fromUnixSeconds, stringEnum } from '../pagination.ts'
 import { type MonthlyReport, renderReport } from '../render-report.ts'
+import { hitRateOf } from '../responses/shared.ts'
 import { type CostRow, costRowSchema, costTableSchema } from '../responses/usage.ts'
 
 const MAY_LAG = { mayLag: true }

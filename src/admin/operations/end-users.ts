@@ -7,10 +7,11 @@ import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import { type ExportItem, exportItems } from '../export-items.ts'
 import { endUserSchema } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
-import { hitRateOf } from '../hit-rate.ts'
 import { formatId } from '../ids.ts'
 import {
+  formatTimeCursor,
   limitParameter,
+  parseTimeCursor,
   readTimeRange,
   rowLimit,
   stringEnum,
@@ -24,8 +25,7 @@ import {
   endUserItemSchema,
   endUserUsageSchema,
 } from '../responses/end-users.ts'
-import { pageSchema } from '../responses/shared.ts'
-import { formatTimeCursor, parseTimeCursor } from '../time-cursor.ts'
+import { hitRateOf, pageSchema } from '../responses/shared.ts'
 
 const named = { end_user: endUserSchema }
 const BASE = '/v1/organization/projects/:project_id/end_users'

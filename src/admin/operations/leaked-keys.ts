@@ -4,7 +4,7 @@ import { invalidRequestError } from '../../errors/errors.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { hashKey } from '../../postgres/key-hash.ts'
 import { defineOperation } from '../admin-operation.ts'
-import { leakedKeySchema } from '../responses/leaked-keys.ts'
+import { leakedKeySchema } from '../responses/searches.ts'
 import { listSchema } from '../responses/shared.ts'
 
 /** A key, or at least its displayed beginning, anywhere in a text. */

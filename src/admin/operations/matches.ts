@@ -6,10 +6,9 @@ import { type Actor, callAsActor, type JsonRowOf } from '../../postgres/admin/ca
 import type { QuestionVault } from '../../providers/keys/question-vault.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import { notFoundError } from '../ids.ts'
-import { rowLimit, stringEnum, timePageQuery, toPage } from '../pagination.ts'
+import { formatTimeCursor, parseTimeCursor, rowLimit, stringEnum, timePageQuery, toPage } from '../pagination.ts'
 import { cacheMatchSchema, cacheVerdictSchema, calibrationSchema, contextsSchema } from '../responses/cache.ts'
 import { deletedSchema, pageSchema, textSchema } from '../responses/shared.ts'
-import { formatTimeCursor, parseTimeCursor } from '../time-cursor.ts'
 
 const ofProject = { project_id: t.String() }
 /** `request_id` selects the match of one request. */

@@ -4,7 +4,7 @@ import { invalidRequestError } from '../../errors/errors.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { defineOperation } from '../admin-operation.ts'
 import { limitParameter, rowLimit, stringEnum } from '../pagination.ts'
-import { nameSchema } from '../responses/names.ts'
+import { nameSchema } from '../responses/searches.ts'
 import { listSchema } from '../responses/shared.ts'
 
 /** The kinds of names that all projects share. */

@@ -4,7 +4,6 @@ import { invalidRequestError } from '../../errors/errors.ts'
 import { type Actor, type ActorArguments, callAsActor, type JsonRowOf } from '../../postgres/admin/call-as.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import { tagFilterSchema, timeZoneSchema } from '../field-types.ts'
-import { hitRateOf } from '../hit-rate.ts'
 import { requireId } from '../ids.ts'
 import {
   readTimeRange,
@@ -14,6 +13,7 @@ import {
   timeRangeQuery,
   toUnixSeconds,
 } from '../pagination.ts'
+import { hitRateOf } from '../responses/shared.ts'
 import { overviewSchema } from '../responses/usage.ts'
 import { readTagFilter } from './usage.ts'
 

@@ -3,7 +3,6 @@ import { t } from 'elysia'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import { timeZoneSchema } from '../field-types.ts'
-import { hitRateOf } from '../hit-rate.ts'
 import {
   cursorParameter,
   limitParameter,
@@ -15,7 +14,7 @@ import {
   timeRangeQuery,
   toPage,
 } from '../pagination.ts'
-import { pageSchema } from '../responses/shared.ts'
+import { hitRateOf, pageSchema } from '../responses/shared.ts'
 import { projectUsageSchema } from '../responses/usage.ts'
 import { requireTimeZone } from './overview.ts'
 

@@ -11,10 +11,19 @@ import { exportItems, MAX_EXPORTED_ITEMS, REQUEST_EXPORT_COLUMNS, readPages } fr
 import { tagFilterSchema, unixSecondsParameter } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
 import { formatId, notFoundError, requireId } from '../ids.ts'
-import { fromUnixSeconds, repeatableParameter, rowLimit, stringEnum, toPage, toUnixSeconds } from '../pagination.ts'
+import {
+  formatTimeCursor,
+  fromUnixSeconds,
+  parseTimeCursor,
+  repeatableParameter,
+  rowLimit,
+  stringEnum,
+  type TimeCursor,
+  toPage,
+  toUnixSeconds,
+} from '../pagination.ts'
 import { requestContentSchema, requestFilterSchema, requestSchema } from '../responses/requests.ts'
 import { listSchema, pageSchema } from '../responses/shared.ts'
-import { formatTimeCursor, parseTimeCursor, type TimeCursor } from '../time-cursor.ts'
 import { readTagFilter } from './usage.ts'
 
 /** The default time range of the list. */

@@ -1,19 +1,23 @@
 /** Vendors of the installation. Changes apply in every process within seconds. */
 import { Type as t } from '@sinclair/typebox'
-import { type Actor, callAsActor } from '../../postgres/admin/call-as.ts'
-import { readView } from '../../postgres/admin/read-view.ts'
+import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { installationKeyOwner } from '../../providers/keys/installation-keys.ts'
 import { sealKey } from '../../providers/keys/vault.ts'
 import { defineOperation } from '../admin-operation.ts'
+import { defineCollection, defineFullList, defineRead } from '../define-operations.ts'
 import { secretSchema } from '../field-types.ts'
-import { exactFilters, type OperationRequest, readExactFilters } from '../find-objects.ts'
-import { notFoundError } from '../ids.ts'
+import { findObject, type OperationRequest } from '../find-objects.ts'
 import { defineObject } from '../objects.ts'
-import { deletedSchema, listSchema, textSchema } from '../responses/shared.ts'
+import { deletedSchema, textSchema } from '../responses/shared.ts'
 
 const vendor = defineObject('Vendor', 'organization.vendor', 'organization_vendors', null, 'There is no such vendor.')
-const PATH = '/v1/organization/vendors'
 const tag = 'Vendors'
+const vendors = defineCollection(vendor, {
+  tag,
+  basePath: '/v1/organization/vendors',
+  idParameter: 'vendor',
+  isOrganizationWide: true,
+})
 
 const CHANGES = {
   columns: t.Optional(
@@ -33,59 +37,32 @@ interface VendorChange {
   key?: string | null
 }
 
-async function setVendor({ caller, options }: OperationRequest, name: string, { columns = {}, key }: VendorChange) {
+async function setVendor(asked: OperationRequest, name: string, { columns = {}, key }: VendorChange) {
+  const { caller, options } = asked
   await callAsActor(caller.actor, 'set_vendor', { vendor: name, columns })
   if (key !== undefined) {
     const sealed =
       key === null ? { sealed: null, last_four: null } : await sealKey(options.vault, key, installationKeyOwner(name))
     await callAsActor(caller.actor, 'set_vendor_key', { vendor: name, ...sealed })
   }
-  return findVendor(caller.actor, name)
-}
-
-async function findVendor(actor: Actor, name: string) {
-  const [row] = await readView(actor, 'organization_vendors', { _id: name })
-  if (!row) throw notFoundError(vendor.notFoundMessage)
-  return { object: vendor.kind, ...row }
+  return findObject(vendors, asked, name)
 }
 
 export const VENDOR_OPERATIONS = [
-  defineOperation({
-    method: 'GET',
-    path: PATH,
-    tag,
-    summary: 'List vendors',
-    response: listSchema(vendor.schema),
-    query: exactFilters('organization_vendors'),
-    async serve({ caller, query }) {
-      await callAsActor(caller.actor, 'require_administrator', {})
-      const rows = await readView(caller.actor, 'organization_vendors', readExactFilters('organization_vendors', query))
-      return { object: 'list', data: rows.map(row => ({ object: vendor.kind, ...row })), has_more: false }
-    },
-  }),
+  defineFullList(vendors, 'List vendors'),
   defineOperation({
     method: 'POST',
-    path: PATH,
+    path: vendors.basePath,
     tag,
     summary: 'Add a vendor',
     response: vendor.schema,
     body: { name: t.String({ maxLength: 63 }), ...CHANGES },
     serve: asked => setVendor(asked, asked.body.name, asked.body),
   }),
-  defineOperation({
-    method: 'GET',
-    path: `${PATH}/:vendor`,
-    tag,
-    summary: 'Read a vendor',
-    response: vendor.schema,
-    async serve({ caller: { actor }, ids }) {
-      await callAsActor(actor, 'require_administrator', {})
-      return findVendor(actor, String(ids.vendor))
-    },
-  }),
+  defineRead(vendors, 'Read a vendor'),
   defineOperation({
     method: 'POST',
-    path: `${PATH}/:vendor`,
+    path: `${vendors.basePath}/:vendor`,
     tag,
     summary: 'Change a vendor',
     response: vendor.schema,
@@ -94,7 +71,7 @@ export const VENDOR_OPERATIONS = [
   }),
   defineOperation({
     method: 'DELETE',
-    path: `${PATH}/:vendor`,
+    path: `${vendors.basePath}/:vendor`,
     tag,
     summary: 'Remove a vendor',
     response: deletedSchema(vendor.kind ?? '', { id: textSchema }),

@@ -13,6 +13,11 @@ export const hitRateSchema = nullable(
   }),
 )
 
+/** Returns the share of hits among the requests that reached the cache, from 0 to 1; null if none did. */
+export function hitRateOf({ hits, misses }: { hits: number; misses: number }): number | null {
+  return hits + misses === 0 ? null : hits / (hits + misses)
+}
+
 /** Creates the schema of an object. `name` is its name in the description. */
 export function objectSchema<const Kind extends string, Fields extends TProperties>(
   name: string,

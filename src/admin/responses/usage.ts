@@ -73,6 +73,12 @@ export const overviewSchema = objectSchema('Overview', 'usage.overview', {
 })
 export type Overview = Static<typeof overviewSchema>
 
+const costChangeSchema = nullable(
+  t.Number({
+    description: 'cost_usd compared with previous_cost_usd: 0.5 is half more. Null: there was no cost before.',
+  }),
+)
+
 export const costRowSchema = t.Object(
   {
     kind: t.Union([t.Literal('group'), t.Literal('without'), t.Literal('rest'), t.Literal('total')], {
@@ -90,11 +96,7 @@ export const costRowSchema = t.Object(
     ),
     saved_usd: usdSchema,
     previous_cost_usd: t.Number({ description: 'The cost in the time before, in US dollars.' }),
-    change: nullable(
-      t.Number({
-        description: 'cost_usd compared with previous_cost_usd: 0.5 is half more. Null: there was no cost before.',
-      }),
-    ),
+    change: costChangeSchema,
   },
   { $id: 'CostRow' },
 )
@@ -117,11 +119,7 @@ export const projectUsageSchema = t.Object(
     failed_share: nullable(
       t.Number({ description: 'The share of failed requests, from 0 to 1. Null: there are no requests.' }),
     ),
-    change: nullable(
-      t.Number({
-        description: 'cost_usd compared with previous_cost_usd: 0.5 is half more. Null: there was no cost before.',
-      }),
-    ),
+    change: costChangeSchema,
   },
   { $id: 'ProjectUsage', description: 'A project with its usage.' },
 )

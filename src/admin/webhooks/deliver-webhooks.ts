@@ -11,9 +11,8 @@ import type { Vault } from '../../providers/keys/vault.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { type Mailer, MailNotSent } from '../mail/mailer.ts'
-import { writeEventMail } from './event-mail.ts'
+import { writeEventMail, writeSlackMessage } from './event-messages.ts'
 import { postWebhook, WebhookUnreachable } from './post-webhook.ts'
-import { writeSlackMessage } from './slack-message.ts'
 
 const MAX_CONCURRENT_DELIVERIES = 16
 const POLL_EVERY_MS = 2_000

@@ -2,10 +2,9 @@
 
 export type * from '../../admin/responses/cache.ts'
 export type * from '../../admin/responses/end-users.ts'
-export type * from '../../admin/responses/leaked-keys.ts'
-export type * from '../../admin/responses/names.ts'
 export type * from '../../admin/responses/projects.ts'
 export type * from '../../admin/responses/requests.ts'
+export type * from '../../admin/responses/searches.ts'
 export type * from '../../admin/responses/usage.ts'
 export type * from '../../admin/responses/users.ts'
 /** An API object that is a row of a view. */

@@ -1,6 +1,6 @@
 /** The sentences of events, in the body that Slack reads. */
 import { expect, test } from 'vitest'
-import { writeSlackMessage } from '../../../../src/admin/webhooks/slack-message.ts'
+import { writeSlackMessage } from '../../../../src/admin/webhooks/event-messages.ts'
 import { WEBHOOK_EVENT_TYPES } from '../../../../src/postgres/seeds.generated.ts'
 
 const write = (kind: string, payload: object, origin: string | null = null): string =>
