@@ -15,7 +15,7 @@ export const BUNDLED_MODEL_PATH = isCompiledBinary
   ? './all-minilm-l6-v2'
   : fileURLToPath(new URL('../../vendor/all-minilm-l6-v2', import.meta.url))
 
-export function readEmbedderConfig(read: SettingsReader, problems: string[]): EmbedderConfig {
+export function readEmbedderConfig(read: SettingsReader): EmbedderConfig {
   const choice = read.choice('EMBEDDER', 'auto', ['auto', 'api', 'local', 'builtin'])
   const apiKey = read.optionalText('EMBEDDINGS_API_KEY')
   const api = {
@@ -24,24 +24,24 @@ export function readEmbedderConfig(read: SettingsReader, problems: string[]): Em
     dimensions: read.integer('EMBEDDINGS_DIMENSIONS', 512, 1, 4_000),
   }
   if (choice === 'api' && apiKey === null) {
-    problems.push('EMBEDDINGS_API_KEY must be set when EMBEDDER=api. Example: EMBEDDINGS_API_KEY=sk-...')
+    read.problem('EMBEDDINGS_API_KEY', 'set when EMBEDDER=api', 'sk-...')
   }
   if (apiKey !== null && (choice === 'auto' || choice === 'api')) return { kind: 'api', apiKey, ...api }
   const configuredPath = read.optionalText('EMBEDDINGS_PATH')
   const isLocal = choice === 'local' || (choice === 'auto' && configuredPath !== null)
-  return isLocal ? readLocalModel(configuredPath, problems) : { kind: 'builtin' }
+  return isLocal ? readLocalModel(configuredPath, read) : { kind: 'builtin' }
 }
 
 /** Checks the configured folder, or the bundled model's when none is configured. */
-function readLocalModel(configuredPath: string | null, problems: string[]): EmbedderConfig {
+function readLocalModel(configuredPath: string | null, read: SettingsReader): EmbedderConfig {
   const path = configuredPath ?? BUNDLED_MODEL_PATH
   const folderProblem = findModelFolderProblem(path)
   if (folderProblem !== null) {
-    problems.push(
+    const must =
       configuredPath === null
-        ? `EMBEDDINGS_PATH must be set when EMBEDDER=local, because the bundled model is not installed; \`${formatCommand('embedder:install')}\` installs it. Example: EMBEDDINGS_PATH=./models/bge-small-en-v1.5`
-        : `EMBEDDINGS_PATH must be a folder with an ONNX model (model.onnx) and its tokenizer.json; it ${folderProblem}. Example: EMBEDDINGS_PATH=./models/bge-small-en-v1.5`,
-    )
+        ? `set when EMBEDDER=local, because the bundled model is not installed; \`${formatCommand('embedder:install')}\` installs it`
+        : `a folder with an ONNX model (model.onnx) and its tokenizer.json; it ${folderProblem}`
+    read.problem('EMBEDDINGS_PATH', must, './models/bge-small-en-v1.5')
   }
   return { kind: 'local', path }
 }

@@ -17,46 +17,46 @@ export interface OidcConfig {
 const DOMAIN = /^[a-z\d-]+(\.[a-z\d-]+)+$/
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
-export function readOidcConfig(read: SettingsReader, problems: string[]): OidcConfig | null {
+export function readOidcConfig(read: SettingsReader): OidcConfig | null {
   const issuer = read.optionalText('OIDC_ISSUER')
   const clientId = read.optionalText('OIDC_CLIENT_ID')
   const clientSecret = read.optionalText('OIDC_CLIENT_SECRET')
   if (issuer === null) return null
   if (!isSecureIssuer(issuer)) {
-    problems.push(
-      'OIDC_ISSUER must be an address that begins with https://, or http:// where it is on this machine. Example: OIDC_ISSUER=https://accounts.example.com',
+    read.problem(
+      'OIDC_ISSUER',
+      'an address that begins with https://, or http:// where it is on this machine',
+      'https://accounts.example.com',
     )
   }
   if (clientId === null) {
-    problems.push('OIDC_CLIENT_ID must be set where OIDC_ISSUER is. Example: OIDC_CLIENT_ID=model-proxy')
+    read.problem('OIDC_CLIENT_ID', 'set where OIDC_ISSUER is', 'model-proxy')
     return null
   }
   const scopes = read.optionalText('OIDC_SCOPES') ?? 'openid email'
   if (!scopes.split(' ').includes('openid')) {
-    problems.push('OIDC_SCOPES must be scopes with openid among them. Example: OIDC_SCOPES=openid email groups')
+    read.problem('OIDC_SCOPES', 'scopes with openid among them', 'openid email groups')
   }
   return {
     issuer,
     clientId,
     clientSecret,
-    allowedDomains: readDomains(read, problems),
+    allowedDomains: readDomains(read),
     scopes,
     groupsClaim: read.optionalText('OIDC_GROUPS_CLAIM') ?? 'groups',
-    groupRoles: readGroupRoles(read, problems),
+    groupRoles: readGroupRoles(read),
   }
 }
 
-function readDomains(read: SettingsReader, problems: string[]): string[] | null {
+function readDomains(read: SettingsReader): string[] | null {
   const domains = splitList(read.optionalText('OIDC_ALLOWED_DOMAINS'))?.map(domain => domain.toLowerCase()) ?? null
   if (domains?.some(domain => !DOMAIN.test(domain))) {
-    problems.push(
-      'OIDC_ALLOWED_DOMAINS must be domains of e-mail addresses, separated by commas. Example: OIDC_ALLOWED_DOMAINS=example.com,example.org',
-    )
+    read.problem('OIDC_ALLOWED_DOMAINS', 'domains of e-mail addresses, separated by commas', 'example.com,example.org')
   }
   return domains
 }
 
-function readGroupRoles(read: SettingsReader, problems: string[]): Map<string, 'owner' | 'reader'> | null {
+function readGroupRoles(read: SettingsReader): Map<string, 'owner' | 'reader'> | null {
   const pairs = splitList(read.optionalText('OIDC_GROUP_ROLES'))?.map(pair => {
     const at = pair.lastIndexOf('=')
     return { group: pair.slice(0, at), role: pair.slice(at + 1) }
@@ -65,9 +65,7 @@ function readGroupRoles(read: SettingsReader, problems: string[]): Map<string, '
   const roles = new Map<string, 'owner' | 'reader'>()
   for (const { group, role } of pairs) if (role === 'owner' || role === 'reader') roles.set(group, role)
   if (roles.size !== pairs.length || roles.has('')) {
-    problems.push(
-      'OIDC_GROUP_ROLES must be groups with the role owner or reader each. Example: OIDC_GROUP_ROLES=platform=owner,engineers=reader',
-    )
+    read.problem('OIDC_GROUP_ROLES', 'groups with the role owner or reader each', 'platform=owner,engineers=reader')
   }
   return roles
 }

@@ -1,7 +1,6 @@
 /** One reader for each kind of setting. */
 import { createAddressReaders } from './address-readers.ts'
-import { createFormattedValueReaders } from './formatted-value-readers.ts'
-import { createValueReaders, type Environment } from './value-readers.ts'
+import { createFormattedValueReaders, createValueReaders, type Environment } from './value-readers.ts'
 
 export type SettingsReader = ReturnType<typeof createSettingsReader>
 
