@@ -6,10 +6,9 @@ import type { Database } from '../postgres/database.ts'
 import { type CatalogueModel, listModels, type TokenPrices } from '../postgres/list-models.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ModelNameIndex } from './aggregator-model-names.ts'
-import { listVendors } from './list-vendors.ts'
 import { computeMediaSurcharge } from './media-surcharge.ts'
 import { findAggregatorName, findModel, findNativeName, indexModels } from './model-index.ts'
-import { type InstallationVendors, updateVendors, type VendorDirectory } from './vendor-directory.ts'
+import { type InstallationVendors, listVendors, updateVendors, type VendorDirectory } from './vendor-directory.ts'
 
 export { AGGREGATOR } from './model-index.ts'
 

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { listVendors } from '../../src/catalogue/list-vendors.ts'
+import { listVendors } from '../../src/catalogue/vendor-directory.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'

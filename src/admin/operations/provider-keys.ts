@@ -1,6 +1,6 @@
 /** Provider keys of a project, which are sealed before they reach the database and never shown again, and the models that it may use. */
 import { Type as t } from '@sinclair/typebox'
-import { listVendors } from '../../catalogue/list-vendors.ts'
+import { listVendors } from '../../catalogue/vendor-directory.ts'
 import { invalidRequestError } from '../../errors/errors.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { DEFAULT_KEY_NAME } from '../../postgres/stored-objects.ts'

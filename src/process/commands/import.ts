@@ -2,7 +2,7 @@
  * `import litellm|gomodel [--config FILE] [--database URL|FILE] [--dry-run] [--plan enterprise] [--project NAME] [--keys-until DATE|never]`:
  * imports the configuration of LiteLLM and its database from LITELLM_DATABASE_URL, or GoModel's configuration and database.
  */
-import { listVendors } from '../../catalogue/list-vendors.ts'
+import { listVendors } from '../../catalogue/vendor-directory.ts'
 import { type Config, processEnvironment, readConfig } from '../../config/config.ts'
 import { callFunction } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'

@@ -7,8 +7,8 @@
  */
 import { parseArgs } from 'node:util'
 import { fetchAggregatorModels } from '../../catalogue/fetch-aggregator-models.ts'
-import { listVendors } from '../../catalogue/list-vendors.ts'
 import { parsePublishedPrices } from '../../catalogue/published-prices.ts'
+import { listVendors } from '../../catalogue/vendor-directory.ts'
 import { readConfig } from '../../config/config.ts'
 import { callFunction, type RowOf } from '../../postgres/call.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
