@@ -17,7 +17,7 @@
  * the previous release, where it is started beside, to leave the newer functions alone.
  */
 import { version } from '../../package.json' with { type: 'json' }
-import { createRightsCheck } from './check-schema-rights.ts'
+import { createRightsCheck } from './check-rights.ts'
 import type { Database } from './database.ts'
 import {
   BASELINE_NAME,

@@ -54,7 +54,7 @@ async function readBaseline(): Promise<string> {
 }
 
 function readMigration(name: string, text: string): Migration {
-  return { name, checksum: sha256(text), steps: parseMigrationSteps(name, text) }
+  return { name, checksum: Bun.SHA256.hash(text, 'hex'), steps: parseMigrationSteps(name, text) }
 }
 
 /** Returns true if a name in the ledger is that of a migration, not of one of its steps. */
@@ -72,7 +72,7 @@ export function parseMigrationSteps(file: string, text: string): MigrationStep[]
       text: text.slice(start, starts[at + 1]),
     }))
     .filter(step => step.text.split('\n').some(line => !/^\s*(--|$)/.test(line)))
-    .map(step => ({ ...step, checksum: sha256(step.text) }))
+    .map(step => ({ ...step, checksum: Bun.SHA256.hash(step.text, 'hex') }))
 }
 
 /** Returns all settings, views, functions and seeds, in the order in which they are deployed. */
@@ -84,7 +84,7 @@ export async function readDeployedFiles(): Promise<DeployedFile[]> {
         files.map(async file => {
           const name = `${folder}/${file}`
           const text = await readSqlFile(name)
-          return { folder, name, text, checksum: sha256(text) }
+          return { folder, name, text, checksum: Bun.SHA256.hash(text, 'hex') }
         }),
       )
     }),
@@ -115,8 +115,4 @@ async function listFiles(folder: string): Promise<string[]> {
 
 export function readSqlFile(path: string): Promise<string> {
   return Bun.file(new URL(path, sqlFolder)).text()
-}
-
-function sha256(text: string): string {
-  return new Bun.CryptoHasher('sha256').update(text).digest('hex')
 }

@@ -11,11 +11,8 @@ export interface SetupProblem {
 export class DatabaseSetupError extends Error {
   override name = 'DatabaseSetupError'
 
-  constructor(
-    readonly problems: readonly SetupProblem[],
-    cause?: unknown,
-  ) {
-    super(problems.map(describe).join('\n  '), cause === undefined ? {} : { cause })
+  constructor(readonly problems: readonly SetupProblem[]) {
+    super(problems.map(describe).join('\n  '))
   }
 }
 

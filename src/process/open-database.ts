@@ -1,8 +1,8 @@
 /** Opens the configured database for a serving process, a supervisor or a command. */
 import { type Config, ConfigError } from '../config/config.ts'
 import { type DatabaseAddress, describeAddress } from '../postgres/address.ts'
-import { findDashboardRoleProblem } from '../postgres/check-dashboard-role.ts'
 import { detectPoolerFeatures } from '../postgres/check-pooler.ts'
+import { findDashboardRoleProblem } from '../postgres/check-rights.ts'
 import { divideConnections, pingDatabase } from '../postgres/connection-limits.ts'
 import type { Database } from '../postgres/database.ts'
 import { openEmbeddedDatabase } from '../postgres/embedded/embedded.ts'

@@ -5,9 +5,8 @@
  */
 import { createServer, type Socket } from 'node:net'
 import type { PsqlEvent, PsqlRequest } from './embedded-protocol.ts'
-import { createFrameReader, encodeFatalError, type ProtocolFrame } from './psql-frames.ts'
-import { createPsqlLogin } from './psql-login.ts'
-import { createScramVerifier, type ScramVerifier } from './scram.ts'
+import { createFrameReader, encodeAuthentication, encodeFatalError, type ProtocolFrame } from './psql-frames.ts'
+import { createScramExchange, createScramVerifier, SCRAM_MECHANISM, type ScramVerifier } from './scram.ts'
 
 export interface PsqlServer {
   port: number
@@ -95,7 +94,7 @@ interface SessionOptions {
 /** Forwards a connection's messages in order. Returns a function that reports whether the worker has the session. */
 function serveSession({ session, socket, verifier, send }: SessionOptions): () => boolean {
   const reader = createFrameReader()
-  const login = createPsqlLogin(verifier, bytes => socket.write(bytes))
+  const login = createLogin(verifier, bytes => socket.write(bytes))
   const timer = setTimeout(() => socket.destroy(), LOGIN_TIME_LIMIT_MS)
   let isLoggedIn = false
 
@@ -131,6 +130,55 @@ function serveSession({ session, socket, verifier, send }: SessionOptions): () =
     }
   })
   return () => isLoggedIn
+}
+
+const SASL = 10
+const SASL_CONTINUE = 11
+const SASL_FINAL = 12
+
+/**
+ * `waiting`: more messages must follow. `rejected`: the password is wrong. `ended`: the client wants no session. Otherwise, the login
+ * succeeded and returns the startup message for PostgreSQL.
+ */
+type LoginOutcome = 'waiting' | 'rejected' | 'ended' | { startup: Buffer }
+
+/** Returns a function that handles the messages of a login, one by one: declines encryption, and checks the password. It throws on an invalid message. */
+function createLogin(
+  verifier: ScramVerifier,
+  send: (bytes: Uint8Array) => void,
+): (frame: ProtocolFrame) => LoginOutcome {
+  const scram = createScramExchange(verifier)
+  let startup: Buffer | null = null
+  let hasSentChallenge = false
+
+  function handleSaslMessage(bytes: Buffer): LoginOutcome {
+    const content = bytes.subarray(5)
+    if (!hasSentChallenge) {
+      const nameEnd = content.indexOf(0)
+      if (content.toString('latin1', 0, nameEnd) !== SCRAM_MECHANISM) throw new Error('unsupported authentication')
+      const challenge = scram.begin(content.toString('utf8', nameEnd + 5))
+      if (challenge === null) throw new Error('invalid authentication message')
+      hasSentChallenge = true
+      send(encodeAuthentication(SASL_CONTINUE, challenge))
+      return 'waiting'
+    }
+    const proof = scram.finish(content.toString('utf8'))
+    if (proof === null || startup === null) return 'rejected'
+    send(encodeAuthentication(SASL_FINAL, proof))
+    return { startup }
+  }
+
+  return frame => {
+    if (frame.kind === 'cancel') return 'ended'
+    if (frame.kind === 'encryption') send(Buffer.from('N'))
+    else if (frame.kind === 'startup') {
+      startup = frame.bytes
+      send(encodeAuthentication(SASL, `${SCRAM_MECHANISM}\0\0`))
+    } else if (frame.type === 'p') return handleSaslMessage(frame.bytes)
+    else if (frame.type === 'X') return 'ended'
+    else throw new Error('expected a password message')
+    return 'waiting'
+  }
 }
 
 /** Rejects a session. libpq shows an error only if it is the reply to the startup message. */
