@@ -6,7 +6,7 @@ select r.position, d.*, u.also_from, u.end_user, u.is_named || coalesce(' and ' 
 from jsonb_array_elements($$[
     {"kind": "answer", "title": "Cached responses created by their requests", "table_name": "cache_entries", "user_column": "end_user",
         "batch_column": "id", "id": "'entry_' || t.id", "at": "t.created_at",
-        "question": "(select p.prompt from cache_prompts p where p.entry_id = t.id)", "answer": "t.response", "deletion": "delete_entries(%s)"},
+        "question": "(select p.prompt from cache_prompts p where p.entry_id = t.id)", "answer": "t.response"},
     {"kind": "content", "title": "Request and response text", "table_name": "request_contents", "user_column": "end_user",
         "batch_column": "request_id", "id": "t.request_id", "at": "t.recorded_at",
         "sealed_question": "t.sealed_request", "sealed_answer": "t.sealed_response"},

@@ -118,8 +118,6 @@ export const SQL_FUNCTIONS = {
   deactivate_key_with_id: { takes: { key_id: 'bigint' }, gives: 'text' },
   /** Deletes an admin API key; the key is rejected from the next request on. Requires an administrator. */
   delete_admin_key: { takes: { key_id: 'bigint' }, gives: 'void' },
-  /** Deletes these cache entries with their prompts, and returns how many entries there were. */
-  delete_entries: { takes: { ids: 'bigint[]' }, gives: 'integer' },
   /** Deletes the cache entry of a request that the hook rejected. The request is given by its hex hash. */
   delete_entry: { takes: { of_project: 'bigint', of_request: 'text' }, gives: 'void' },
   /** Deletes up to that many expired cache entries, and as many expired vectors. Returns the greater number; if it is below the limit, none are left. */
@@ -156,10 +154,6 @@ export const SQL_FUNCTIONS = {
   doubtful_reservation_ttl: { reads: true, takes: {}, gives: 'interval' },
   /** The doubtful reservations of the request of this record. */
   doubtful_reservations: { reads: true, takes: { of_project: 'bigint', of_request: 'text', recorded: 'timestamptz' }, gives: { id: 'uuid', budget_id: 'bigint', begins: 'timestamptz', amount: 'numeric', project_id: 'bigint', key_id: 'bigint', request_id: 'text', endpoint: 'text', model: 'text', tags: 'jsonb?', reserved_at: 'timestamptz', expires_at: 'timestamptz', doubtful_at: 'timestamptz?' } },
-  /** The lowest digits of the bytes, read as one big-endian number, in base 62. */
-  encode_base62: { reads: true, takes: { bytes: 'bytea', digits: 'integer' }, gives: 'text' },
-  /** Sets when imported keys expire, if they do not expire sooner at their former gateway, and returns the number of keys that this changes. A rotated key is no longer an imported one. Requires an administrator. Null: until (never). */
-  end_imported_keys: { takes: { until: 'timestamptz?' }, gives: 'integer' },
   /** Creates the role under which dashboard queries run, and grants it exactly the privileges that they need. Raises a warning if the database user lacks the privileges for this, because the proxy works without the role, and the dashboard reports the problem. */
   ensure_dashboard_role: { takes: {}, gives: 'void' },
   /** The estimated costs in a time, by reason (cost_estimated), and the amounts that may have been charged beyond them (doubtful_usd). Null: of_projects (all that may be seen), of_model, of_key, of_key_type (any). */
@@ -248,13 +242,11 @@ export const SQL_FUNCTIONS = {
   has_administrator_role: { reads: true, takes: {}, gives: 'boolean' },
   /** Whether keys of another gateway were imported that have not expired: keys of any format are then looked up. Both conditions are index probes. */
   has_imported_keys: { reads: true, takes: {}, gives: 'boolean' },
-  /** Whether a project has another key that can spend. */
-  has_other_keys: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint' }, gives: 'boolean' },
-  /** Whether another project has a key that can spend. */
-  has_other_projects: { reads: true, takes: { of_project: 'bigint' }, gives: 'boolean' },
+  /** Whether others than this key can spend a budget: another key of its project or, if the organization owns the budget, another project. Null: of_owner (the organization). */
+  has_other_spender: { reads: true, takes: { of_owner: 'bigint?', of_project: 'bigint', of_key: 'bigint' }, gives: 'boolean' },
   /** The scheme and host of a webhook's URL, without its path, which may be a secret. */
   hide_url_path: { reads: true, takes: { url: 'text' }, gives: 'text' },
-  /** Imports the accounts of another gateway {gateway, plan, keys_until, has_all_keys, vendors, models, vendor_keys, projects, keys, budgets}, and returns how many of each kind were created or changed (expiry: keys that expire at another time). All or nothing; the same document again changes nothing. Objects are found by their ids at the gateway, keys by their hash. keys_until, if it is given, is when imported keys expire; null: never. A dry run is rolled back. Requires an administrator. */
+  /** Imports the accounts of another gateway {gateway, plan, keys_until, has_all_keys, vendors, models, vendor_keys, projects, keys, budgets}, and returns how many of each kind were created or changed (expiry: keys that expire at another time). All or nothing; the same document again changes nothing. Objects are found by their ids at the gateway, keys by their hash. keys_until, if it is given, is when imported keys expire, those of earlier imports included, if they do not expire sooner at their former gateway; null: never. A dry run is rolled back. Requires an administrator. */
   import_accounts: { takes: { document: 'jsonb', is_dry_run: 'boolean=' }, gives: { kind: 'text', created: 'integer', changed: 'integer', unchanged: 'integer' } },
   /** Sets the budgets of an import, in US dollars, with what was spent at the former gateway in the present period. See import_accounts(). */
   import_budgets: { takes: { document: 'jsonb' }, gives: { created: 'integer', changed: 'integer', unchanged: 'integer' } },
@@ -276,8 +268,6 @@ export const SQL_FUNCTIONS = {
   is_administrator: { reads: true, takes: {}, gives: 'boolean' },
   /** Whether a proxy is migrating this database, or did so a moment ago: delays are then temporary. */
   is_deploying: { takes: {}, gives: 'boolean' },
-  /** Whether a version that is named for the first time is older than the newest: by the numbers between their dots, if both consist of such numbers; else the one that is named later is newer. */
-  is_older_version: { reads: true, takes: { version: 'text', newest: 'text' }, gives: 'boolean' },
   /** Creates and returns an admin API key that acts for an administrator, with permissions all or read_only, in all projects or in one, where it has the rights of an owner. It is not shown again. Requires an administrator. Null: project (all). */
   issue_admin_key: { takes: { of_email: 'text', key_name: 'text', expires: 'timestamptz=', with_permissions: 'text=', project: 'text=' }, gives: { id: 'bigint', key: 'text' } },
   /** Creates a key as create_api_key() does, and returns its value. Null: expires (never). */

@@ -132,10 +132,7 @@ begin
                                     and (b.project_id is null or r.key_id = asked.key_id)
                                     and r.id <> asked.id
                             ) + n.needed > s.share_limit
-                            and case
-                                when b.project_id is null then has_other_projects(asked.project_id)
-                                else has_other_keys(asked.project_id, asked.key_id)
-                            end
+                            and has_other_spender(b.project_id, asked.project_id, asked.key_id)
                         else false end
                     )
             )

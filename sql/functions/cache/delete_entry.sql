@@ -3,12 +3,9 @@ language sql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
-    select delete_entries(array(
-        select e.id
-        from cache_entries e
-        where e.project_id = of_project
-            and e.request_hash = decode(of_request, 'hex')
-    ));
+    delete from cache_entries e
+    where e.project_id = of_project
+        and e.request_hash = decode(of_request, 'hex');
 $$;
 
 comment on function delete_entry(bigint, text) is 'Deletes the cache entry of a request that the hook rejected. The request is given by its hex hash.';

@@ -23,7 +23,7 @@ begin
         select encode(e.request_hash, 'hex')
         from cache_entries e
         where e.id = any (known);
-    perform delete_entries(known);
+    delete from cache_entries e where e.id = any (known);
 end;
 $$;
 

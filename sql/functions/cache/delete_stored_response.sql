@@ -3,19 +3,12 @@ language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
-#variable_conflict use_column
-declare
-    result boolean;
 begin
-    with deleted as (
-        delete from stored_responses k
-        where k.project_id = of_project
-            and k.key_id = of_key
-            and k.id = response_id
-        returning true
-    )
-    select exists (select from deleted) into result;
-    return result;
+    delete from stored_responses k
+    where k.project_id = of_project
+        and k.key_id = of_key
+        and k.id = response_id;
+    return found;
 end;
 $$;
 

@@ -34,7 +34,12 @@ begin
         and v.namespace = in_namespace
         and v.name = given_name
         and v.superseded_at is null;
-    is_old := newest.id is not null and is_older_version(given_version, newest.version);
+    -- By the numbers between their dots, if both versions consist of such numbers; else the one that is named later is newer.
+    is_old := case
+        when given_version ~ '^\d+(\.\d+)*$' and newest.version ~ '^\d+(\.\d+)*$'
+            then string_to_array(given_version, '.')::numeric[] < string_to_array(newest.version, '.')::numeric[]
+        else false
+    end;
     if not is_old then
         -- Waits for responses that are being stored under the former version, so that the purge finds them. Later ones are rejected.
         update cache_versions v set superseded_at = now() where v.id = newest.id;

@@ -32,7 +32,7 @@ begin
             limit remaining
             for update skip locked
         ) e;
-        perform delete_entries(chosen);
+        delete from cache_entries e where e.id = any (chosen);
         remaining := remaining - cardinality(chosen);
         chosen_vectors := array(
             select c.name

@@ -7,7 +7,7 @@ as $$
 #variable_conflict use_column
 declare
     until timestamptz;
-    moved integer;
+    moved integer := 0;
     -- Keeps its value when a dry run is rolled back.
     done jsonb := '[]';
 begin
@@ -16,7 +16,22 @@ begin
     perform pg_advisory_xact_lock(hashtext('model_proxy import_accounts'));
     perform require_plan(document ->> 'plan');
     begin
-        moved := case when document ? 'keys_until' then end_imported_keys((document ->> 'keys_until')::timestamptz) else 0 end;
+        if document ? 'keys_until' then
+            until := (document ->> 'keys_until')::timestamptz;
+            delete from service_settings s where s.name = 'imported_keys_until' and until is null;
+            insert into service_settings as s (name, value, description)
+            select 'imported_keys_until', to_json(until) #>> '{}', 'When keys of other gateways expire, those of later imports included: a time; no row: never.'
+            where until is not null
+            on conflict (name) do update
+            set value = excluded.value
+            where s.value <> excluded.value;
+            -- A rotated key is no longer an imported one.
+            update api_keys k
+            set expires_at = least(k.imported_expires_at, until)
+            where k.is_imported
+                and k.expires_at is distinct from least(k.imported_expires_at, until);
+            get diagnostics moved = row_count;
+        end if;
         until := (select s.value::timestamptz from service_settings s where s.name = 'imported_keys_until');
         done := done || (select jsonb_build_object('kind', 'vendor') || to_jsonb(r) from import_vendors(document) r);
         done := done || (select jsonb_build_object('kind', 'project') || to_jsonb(r) from import_projects(document) r);
@@ -47,4 +62,4 @@ end;
 $$;
 
 comment on function import_accounts(jsonb, boolean) is
-    'Imports the accounts of another gateway {gateway, plan, keys_until, has_all_keys, vendors, models, vendor_keys, projects, keys, budgets}, and returns how many of each kind were created or changed (expiry: keys that expire at another time). All or nothing; the same document again changes nothing. Objects are found by their ids at the gateway, keys by their hash. keys_until, if it is given, is when imported keys expire; null: never. A dry run is rolled back. Requires an administrator.';
+    'Imports the accounts of another gateway {gateway, plan, keys_until, has_all_keys, vendors, models, vendor_keys, projects, keys, budgets}, and returns how many of each kind were created or changed (expiry: keys that expire at another time). All or nothing; the same document again changes nothing. Objects are found by their ids at the gateway, keys by their hash. keys_until, if it is given, is when imported keys expire, those of earlier imports included, if they do not expire sooner at their former gateway; null: never. A dry run is rolled back. Requires an administrator.';

@@ -31,7 +31,7 @@ begin
         limit max_rows
     );
     if cardinality(expired) > 0 then
-        perform delete_entries(expired);
+        delete from cache_entries e where e.id = any (expired);
     end if;
 
     -- One project at a time, because in a distributed database its vectors are on one server.

@@ -51,7 +51,7 @@ begin
                 ) f
                 where f.nth <= crowded.entries_over or f.bytes_before < crowded.bytes_over
             );
-            perform delete_entries(surplus);
+            delete from cache_entries e where e.id = any (surplus);
             evicted := evicted + cardinality(surplus);
         else
             surplus_names := array(
