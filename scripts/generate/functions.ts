@@ -1,4 +1,4 @@
-/** Generates TypeScript descriptions of all SQL functions from pg_proc: parameters, result and comment. */
+/** Generates TypeScript descriptions of the SQL functions that TypeScript calls, from pg_proc: parameters, result and comment. */
 import type { Database } from '../../src/postgres/database.ts'
 
 interface FunctionRow {
@@ -70,11 +70,22 @@ export async function describeFunctions(database: Pick<Database, 'call'>): Promi
   const rows = await database.call<FunctionRow>(READ, [])
   const domains = await database.call<{ name: string; base: string; words: string | null }>(READ_DOMAINS, [])
   const plain = new Map(domains.map(({ name, base, words }) => [name, words ?? base]))
-  return `/** Written by \`bun run generate-types\` from the functions in sql/: what each takes and gives. \`?\` after a type: may be null; \`=\`: has a default; \`|\` between words: one of them. */
+  const called = await findQuotedNames()
+  const described = rows.map(row => ({ name: row.name, text: describe(withoutDomains(row, plain)) }))
+  return `/** Written by \`bun run generate-types\` from the functions in sql/ that TypeScript calls: what each takes and gives. \`?\` after a type: may be null; \`=\`: has a default; \`|\` between words: one of them. */
 export const SQL_FUNCTIONS = {
-${rows.map(row => describe(withoutDomains(row, plain))).join('\n')}
+${described.flatMap(({ name, text }) => (called.has(name) ? text : [])).join('\n')}
 } as const
 `
+}
+
+/** Finds all names in single quotes. Functions are called by such a name; those that only SQL calls are omitted. */
+async function findQuotedNames(): Promise<ReadonlySet<string>> {
+  const cwd = new URL('../../', import.meta.url).pathname
+  const files = await Array.fromAsync(new Bun.Glob('{src,scripts,test}/**/*.ts').scan({ cwd }))
+  const written = files.filter(file => !/generated\.ts$|node_modules/.test(file))
+  const texts = await Promise.all(written.map(file => Bun.file(`${cwd}${file}`).text()))
+  return new Set(texts.flatMap(text => text.match(/(?<=')\w+(?=')/g) ?? []))
 }
 
 /** Replaces domains in results only: a parameter is cast to its domain. */
