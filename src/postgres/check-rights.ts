@@ -3,7 +3,7 @@
  * dashboard's role.
  */
 import type { Database } from './database.ts'
-import { type SetupProblem, throwSetupProblems } from './setup-problem.ts'
+import { addSuffix, type SetupProblem, throwSetupProblems } from './setup-problem.ts'
 
 /** The first version of pgvector with distances between bit vectors, which the cache's lists use. */
 const MIN_VECTOR_VERSION = '0.7.0'
@@ -104,7 +104,10 @@ function checkSchema(facts: RightsFacts): SetupProblem[] {
       {
         cause: `the schema ${schema} holds tables that Model Proxy did not create, or has lost the ledger of migrations`,
         remedy: `Set DATABASE_SCHEMA to another name, or move them away. ${remedy}`,
-        commands: [`alter schema ${schema} rename to ${renamedSchema(schema)};`, ...(may_create ? [] : [create])],
+        commands: [
+          `alter schema ${schema} rename to ${addSuffix(schema, '_before')};`,
+          ...(may_create ? [] : [create]),
+        ],
       },
     ]
   if (may_use && strangers === null) return []
@@ -146,10 +149,6 @@ function changeOwners(schema: string, role: string): string {
     `union all select ${owner('type')}o.oid::regtype, '${role}') from pg_type o where o.typnamespace = ${place} and ${isIndependent('pg_type', "in ('i', 'e')")}`,
     `loop execute l; end loop; end $$;`,
   ].join(' ')
-}
-
-function renamedSchema(schema: string): string {
-  return schema.endsWith('"') ? `${schema.slice(0, -1)}_before"` : `${schema}_before`
 }
 
 function checkExtension({ role, database, version, ...facts }: RightsFacts): SetupProblem[] {

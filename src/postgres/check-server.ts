@@ -1,7 +1,7 @@
 /** Checks at the start that a PostgreSQL server, and the role's sessions on it, meet the proxy's requirements. */
 import type { Connection } from './connection.ts'
 import { findSettingMismatches, REQUIRED_SETTINGS } from './session-settings.ts'
-import type { SetupProblem } from './setup-problem.ts'
+import { addSuffix, type SetupProblem } from './setup-problem.ts'
 
 const MIN_VERSION = 150_000
 /** The pool, a script, two connections of operators, and one that is renewed or compared. */
@@ -54,15 +54,10 @@ function checkVersion({ version, version_number, encoding, database, role }: Ser
       cause: `the database ${database} has the encoding ${encoding}, which cannot hold every text; UTF8 is needed`,
       remedy: 'Create another one as a superuser, and name it in DATABASE_URL:',
       commands: [
-        `create database ${addSuffix(database)} owner ${role} encoding 'UTF8' lc_collate 'C.UTF-8' lc_ctype 'C.UTF-8' template template0;`,
+        `create database ${addSuffix(database, '_utf8')} owner ${role} encoding 'UTF8' lc_collate 'C.UTF-8' lc_ctype 'C.UTF-8' template template0;`,
       ],
     })
   return problems
-}
-
-/** Appends a suffix to a name, inside its quotation marks if it has them. */
-function addSuffix(name: string): string {
-  return name.endsWith('"') ? `${name.slice(0, -1)}_utf8"` : `${name}_utf8`
 }
 
 function checkLimits({ role, database, role_limit, database_limit, is_superuser }: ServerFacts): SetupProblem[] {

@@ -24,5 +24,9 @@ function describe({ cause, remedy, commands = [] }: SetupProblem): string {
   return [`${cause}. ${remedy}`, ...commands.map(line => `    ${line}`)].join('\n')
 }
 
+/** Appends a suffix to a name, inside its quotation marks if it has them. */
+export const addSuffix = (name: string, suffix: string) =>
+  name.endsWith('"') ? `${name.slice(0, -1)}${suffix}"` : `${name}${suffix}`
+
 export const quoteIdentifier = (name: string) =>
   /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`

@@ -135,23 +135,20 @@ async function logClockStep(database: Database, log: Log): Promise<void> {
 async function sweep({ database, store }: Pick<MaintenanceOptions, 'database' | 'store'>): Promise<void> {
   await callFunction(database, 'expire_reservations', {})
   await purgeOldVersions({ database, store })
-  for (const name of [
-    'delete_expired_entries',
-    'delete_expired_stored_responses',
-    'delete_expired_verdicts',
-    'evict_entries',
-  ] as const)
-    await deleteInBatches(database, name)
+  for (const name of SWEPT) await deleteInBatches(database, name)
 }
 
-type BatchFunction =
-  | 'delete_expired_rows'
-  | 'delete_expired_entries'
-  | 'delete_expired_stored_responses'
-  | 'delete_expired_verdicts'
-  | 'evict_entries'
+const SWEPT = [
+  'delete_expired_entries',
+  'delete_expired_stored_responses',
+  'delete_expired_verdicts',
+  'evict_entries',
+] as const
 
 /** Calls a function until nothing is left. Each call handles one batch, so that no statement takes long. */
-async function deleteInBatches(database: Database, name: BatchFunction): Promise<void> {
+async function deleteInBatches(
+  database: Database,
+  name: (typeof SWEPT)[number] | 'delete_expired_rows',
+): Promise<void> {
   while ((await callFunction(database, name, { max_rows: BATCH_ROWS })) >= BATCH_ROWS) await Bun.sleep(50)
 }

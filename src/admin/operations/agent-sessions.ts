@@ -1,5 +1,5 @@
 /** GET /v1/usage/sessions: the sessions of a project’s agents, and what the provider’s prompt cache saved in each. */
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { toRecordedEndUser } from '../../formats/end-user.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'

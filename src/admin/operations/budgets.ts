@@ -1,6 +1,6 @@
 /** Budgets of projects. Monthly budgets in US dollars are also available as OpenAI's `spend_limit` and `spend_alerts`, also for the organization. */
 import { Type as t } from '@sinclair/typebox'
-import type { AdminOperation } from '../admin-operation.ts'
+import type { AdminOperation, FieldValues } from '../admin-operation.ts'
 import {
   defineCollection,
   defineCreate,
@@ -65,15 +65,11 @@ const ALERT = {
     STRICT_OBJECT,
   ),
 }
-interface Alert {
-  threshold_amount: number
-  notification_channel: { recipients: string[]; subject_prefix?: string | null }
-}
 
 /** Returns the project's id; null for the organization. */
 const projectOf = (ids: unknown): number | null => (ids as { project_id?: number }).project_id ?? null
 
-const alertOf = (ids: unknown, { threshold_amount, notification_channel: channel }: Alert) => ({
+const alertOf = (ids: unknown, { threshold_amount, notification_channel: channel }: FieldValues<typeof ALERT>) => ({
   project: projectOf(ids),
   of_amount: threshold_amount / CENTS_PER_DOLLAR,
   to_recipients: channel.recipients,

@@ -1,12 +1,11 @@
 /** Cache entries of a project: lists them, shows their contents to members if contents are stored, and deletes them. */
-import type { Static } from '@sinclair/typebox'
 import { Type as t } from '@sinclair/typebox'
 import { nowSeconds } from '../../event-loop/clock.ts'
 import { shortenEndUser } from '../../formats/end-user.ts'
 import { type Actor, callAsActor } from '../../postgres/admin/call-as.ts'
 import { readView } from '../../postgres/admin/read-view.ts'
 import type { QuestionVault } from '../../providers/keys/question-vault.ts'
-import { type AdminOperation, defineOperation } from '../admin-operation.ts'
+import { type AdminOperation, defineOperation, type FieldValues } from '../admin-operation.ts'
 import { defineDelete, defineProjectCollection, defineRead } from '../define-operations.ts'
 import { endUserSchema, STRICT_OBJECT } from '../field-types.ts'
 import { formatId, notFoundError, requireId } from '../ids.ts'
@@ -42,7 +41,7 @@ const question = t.Optional(
 )
 const cacheEntryWithQuestion = t.Object({ ...cacheEntry.schema.properties, question }, { $id: 'CacheEntry' })
 
-type Selector = { [Field in keyof typeof selector]?: Static<(typeof selector)[Field]> }
+type Selector = FieldValues<typeof selector>
 
 export const CACHE_OPERATIONS: readonly AdminOperation[] = [
   defineOperation({

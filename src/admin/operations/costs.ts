@@ -1,9 +1,9 @@
 /** The costs of a month or a time range by group, as a table and as a file, and the monthly report. */
-import { type Static, t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { invalidRequestError } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
 import { callAsActor, type JsonRowOf } from '../../postgres/admin/call-as.ts'
-import { type AdminOperation, defineOperation } from '../admin-operation.ts'
+import { type AdminOperation, defineOperation, type FieldValues } from '../admin-operation.ts'
 import type { Caller } from '../caller.ts'
 import { exportItems } from '../export-items.ts'
 import { constrainedText, unixSecondsParameter } from '../field-types.ts'
@@ -28,8 +28,7 @@ const costQuery = {
   // Test keys use the sandbox.
   key_type: t.Optional(stringEnum('project', 'test')),
 }
-const query = t.Object(costQuery)
-type CostQuery = Static<typeof query>
+type CostQuery = FieldValues<typeof costQuery>
 
 export const COST_OPERATIONS: readonly AdminOperation[] = [
   defineOperation({

@@ -1,5 +1,5 @@
 /** GET /v1/usage/paid_again: the questions of a project that were paid for although they had been answered before. */
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { parseJsonObject } from '../../formats/json/canonical.ts'
 import { readQuestion } from '../../formats/read-question.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'

@@ -1,5 +1,5 @@
 /** GET /v1/usage/projects: all projects with their usage, the page of administrators. */
-import { t } from 'elysia'
+import { Type as t } from '@sinclair/typebox'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import { timeZoneSchema } from '../field-types.ts'

@@ -1,12 +1,11 @@
 /** /v1/requests: the request log of a project, as a list, single requests, and a file. Contents are a separate object, if they are stored. */
-import type { Static, TObject } from '@sinclair/typebox'
 import { Type as t } from '@sinclair/typebox'
 import { nowSeconds } from '../../event-loop/clock.ts'
 import { toRecordedEndUser } from '../../formats/end-user.ts'
 import { type Actor, type ActorArguments, callAsActor, type JsonRowOf } from '../../postgres/admin/call-as.ts'
 import type { UsageRecordRow } from '../../postgres/usage-record.ts'
 import type { QuestionVault } from '../../providers/keys/question-vault.ts'
-import { type AdminOperation, defineOperation } from '../admin-operation.ts'
+import { type AdminOperation, defineOperation, type FieldValues } from '../admin-operation.ts'
 import { exportItems, MAX_EXPORTED_ITEMS, REQUEST_EXPORT_COLUMNS, readPages } from '../export-items.ts'
 import { tagFilterSchema, unixSecondsParameter } from '../field-types.ts'
 import { requireProject } from '../find-objects.ts'
@@ -64,7 +63,7 @@ const exportQuery = {
 const ofProject = { project_id: t.String() }
 const tokens = t.Optional(t.Integer({ minimum: 0, maximum: 2_000_000_000 }))
 
-type Selection = Static<TObject<typeof selection>>
+type Selection = FieldValues<typeof selection>
 
 function toFilter(asked: Selection, ofProject: number) {
   const end = asked.end_time ?? nowSeconds() + 60

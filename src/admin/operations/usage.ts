@@ -1,10 +1,10 @@
 /** Usage and costs over time, in OpenAI's form. */
-import { Type as t } from '@sinclair/typebox'
+import { type Static, Type as t } from '@sinclair/typebox'
 import { invalidRequestError } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
 import { type Actor, type ActorArguments, callAsActor } from '../../postgres/admin/call-as.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
-import { constrainedText, STRICT_OBJECT, tagFilterSchema } from '../field-types.ts'
+import { constrainedText, STRICT_OBJECT, tagFilterSchema, unixSecondsParameter } from '../field-types.ts'
 import { parseIds } from '../ids.ts'
 import { fromUnixSeconds, repeatableParameter, stringEnum, toUnixSeconds } from '../pagination.ts'
 import { bucketListSchema, costsSchema } from '../responses/usage.ts'
@@ -27,8 +27,6 @@ const PAGE_TIME_LIMIT_MS = 500
 const GROWTH_TIME_LIMIT_MS = 100
 const MAY_LAG = { mayLag: true }
 
-const time = t.Integer({ minimum: 0, maximum: 100_000_000_000 })
-
 const names = repeatableParameter(t.String())
 type Names = typeof names
 
@@ -36,8 +34,8 @@ type Names = typeof names
 function queryOf(widths: Width[], groups: string[], filters: { models: Names } | { line_items: Names }) {
   return t.Object(
     {
-      start_time: time,
-      end_time: t.Optional(time),
+      start_time: unixSecondsParameter,
+      end_time: t.Optional(unixSecondsParameter),
       bucket_width: t.Optional(stringEnum<Width>(...widths)),
       limit: t.Optional(t.Integer({ minimum: 1, maximum: 1440 })),
       page: t.Optional(
@@ -61,19 +59,7 @@ function queryOf(widths: Width[], groups: string[], filters: { models: Names } |
   )
 }
 
-interface Query {
-  start_time: number
-  end_time?: number
-  bucket_width?: Width
-  limit?: number
-  page?: string
-  group_by?: string[]
-  tags?: string[]
-  project_ids?: string[]
-  api_key_ids?: string[]
-  models?: string[]
-  line_items?: string[]
-}
+type Query = Static<ReturnType<typeof queryOf>> & { models?: string[]; line_items?: string[] }
 
 /** The prefix of a group by the values of one tag. */
 const TAG = 'tag:'

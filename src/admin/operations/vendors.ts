@@ -3,7 +3,7 @@ import { Type as t } from '@sinclair/typebox'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import { installationKeyOwner } from '../../providers/keys/installation-keys.ts'
 import { sealKey } from '../../providers/keys/vault.ts'
-import { defineOperation } from '../admin-operation.ts'
+import { defineOperation, type FieldValues } from '../admin-operation.ts'
 import { defineCollection, defineFullList, defineRead } from '../define-operations.ts'
 import { secretSchema } from '../field-types.ts'
 import { findObject, type OperationRequest } from '../find-objects.ts'
@@ -32,12 +32,7 @@ const CHANGES = {
   ),
 }
 
-interface VendorChange {
-  columns?: Record<string, unknown>
-  key?: string | null
-}
-
-async function setVendor(asked: OperationRequest, name: string, { columns = {}, key }: VendorChange) {
+async function setVendor(asked: OperationRequest, name: string, { columns = {}, key }: FieldValues<typeof CHANGES>) {
   const { caller, options } = asked
   await callAsActor(caller.actor, 'set_vendor', { vendor: name, columns })
   if (key !== undefined) {
