@@ -46,16 +46,6 @@ const DEFAULT_PORT = '5432'
 const REQUIREMENT =
   'an address that begins with postgres:// or postgresql://, of one host or several, separated by commas'
 
-/** Parses a URL. Returns null if readDatabaseUrl() would throw DatabaseUrlError. */
-export function parseDatabaseUrl(url: string): DatabaseAddress | null {
-  try {
-    return readDatabaseUrl(url)
-  } catch (error) {
-    if (error instanceof DatabaseUrlError) return null
-    throw error
-  }
-}
-
 /** Parses a URL. Throws DatabaseUrlError if it is not a PostgreSQL URL, names an unreadable file, or has an unsupported parameter. */
 export function readDatabaseUrl(url: string): DatabaseAddress {
   const match = URL_PATTERN.exec(url)

@@ -102,8 +102,3 @@ export async function searchCacheBatch(
   }
   return results
 }
-
-export async function searchCache(database: Database, search: CacheSearch): Promise<CacheMatchRow[]> {
-  const [result] = await searchCacheBatch(database, [search])
-  return result?.matches ?? []
-}

@@ -105,12 +105,6 @@ export async function addPromptVectors(database: Database, added: readonly Promp
   })
 }
 
-/** Stores a response. Returns its entry id; null if it was not stored. */
-export async function storeCachedResponse(database: Database, entry: CacheEntryInput): Promise<number | null> {
-  const [id] = await storeCachedResponses(database, [entry])
-  return id ?? null
-}
-
 export interface CacheEntryKey {
   projectId: number
   /** Hex SHA-256. */

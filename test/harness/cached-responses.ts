@@ -1,7 +1,7 @@
 /** Responses to store and prompts to search for, in tests of the cache's SQL. */
 import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import type { CacheSearch } from '../../src/postgres/search-cache.ts'
+import { type CacheMatchRow, type CacheSearch, searchCacheBatch } from '../../src/postgres/search-cache.ts'
 import { type CacheEntryInput, storeCachedResponses } from '../../src/postgres/store-cached-responses.ts'
 import { formatVector } from '../../src/postgres/vectors.ts'
 
@@ -83,4 +83,10 @@ export async function storePrompts(database: Database, place: CacheLocation, fro
     )
     await storeCachedResponses(database, batch)
   }
+}
+
+/** Runs one search. */
+export async function searchCache(database: Database, search: CacheSearch): Promise<CacheMatchRow[]> {
+  const [result] = await searchCacheBatch(database, [search])
+  return result?.matches ?? []
 }

@@ -3,7 +3,6 @@ import postgres from 'postgres'
 import { expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { searchCache } from '../../src/postgres/search-cache.ts'
 import { type CacheEntryInput, storeCachedResponses } from '../../src/postgres/store-cached-responses.ts'
 import { storeVectors } from '../../src/postgres/vectors.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
@@ -13,6 +12,7 @@ import {
   createEmbeddingSpace,
   createTestProject,
   rewordedSearch,
+  searchCache,
   sha256,
 } from '../harness/cached-responses.ts'
 import { queriesOf } from '../harness/queries.ts'

@@ -2,7 +2,6 @@ import postgres from 'postgres'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { searchCache } from '../../src/postgres/search-cache.ts'
 import { storeCachedResponses } from '../../src/postgres/store-cached-responses.ts'
 import { encodeValue, toByteaList, WIRE_TYPES } from '../../src/postgres/wire-format.ts'
 import { describeReal } from '../harness/backends.ts'
@@ -12,6 +11,7 @@ import {
   createEmbeddingSpace,
   createTestProject,
   rewordedSearch,
+  searchCache,
   storePrompts,
 } from '../harness/cached-responses.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { parseDatabaseUrl } from '../../src/postgres/address.ts'
+import { readDatabaseUrl } from '../../src/postgres/address.ts'
 import { ConnectionPool } from '../../src/postgres/connection-pool.ts'
 import { describeReal } from '../harness/backends.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -9,8 +9,7 @@ import { waitUntil } from '../harness/wait-until.ts'
 describeReal('connections', backend => {
   test('one that is being opened as the limit falls is closed', async () => {
     const { databaseUrl } = await backend.open()
-    const address = parseDatabaseUrl(databaseUrl ?? '')
-    if (!address) throw new Error('the backend has no address')
+    const address = readDatabaseUrl(databaseUrl ?? '')
     const connections = new ConnectionPool({ address, maxConnections: 2 })
     const [server] = await connections.call<{ pid: number }>('select pg_backend_pid() as pid', [])
     const others = async () => {
@@ -31,8 +30,7 @@ describeReal('connections', backend => {
 
   test('a process that was stopped does not treat that time as silence of the server', async () => {
     const { databaseUrl } = await backend.open()
-    const address = parseDatabaseUrl(databaseUrl ?? '')
-    if (!address) throw new Error('the backend has no address')
+    const address = readDatabaseUrl(databaseUrl ?? '')
     const connections = new ConnectionPool({ address, maxConnections: 1 })
     await connections.call('select', [])
     const sleeping = connections.call<{ slept: string }>('select pg_sleep(1)::text as slept', [])
@@ -45,7 +43,7 @@ describeReal('connections', backend => {
 
   test('sends a statement that is new to the connection in one message sequence that ends with Sync', async () => {
     const { databaseUrl } = await backend.open()
-    const address = parseDatabaseUrl(databaseUrl ?? '')
+    const address = readDatabaseUrl(databaseUrl ?? '')
     const [host] = address?.hosts ?? []
     if (!address || !host) throw new Error('the backend has no address')
     const sent: Buffer[] = []

@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest'
-import { searchCache } from '../../src/postgres/search-cache.ts'
 import { storeCachedResponses } from '../../src/postgres/store-cached-responses.ts'
 import { describeBackends } from '../harness/backends.ts'
-import { cacheEntryFor, createEmbeddingSpace, createTestProject, rewordedSearch } from '../harness/cached-responses.ts'
+import {
+  cacheEntryFor,
+  createEmbeddingSpace,
+  createTestProject,
+  rewordedSearch,
+  searchCache,
+} from '../harness/cached-responses.ts'
 
 /** The prompts of a group that are compared without a topic word in common. */
 const NEWEST = 512

@@ -8,11 +8,10 @@ import type { Database } from '../../src/postgres/database.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { findFirstProject } from '../../src/postgres/projects.ts'
 import { withSchema } from '../../src/postgres/schema-name.ts'
-import { searchCache } from '../../src/postgres/search-cache.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
-import { storeCachedResponse } from '../../src/postgres/store-cached-responses.ts'
+import { storeCachedResponses } from '../../src/postgres/store-cached-responses.ts'
 import { describeReal } from '../harness/backends.ts'
-import { sha256 } from '../harness/cached-responses.ts'
+import { searchCache, sha256 } from '../harness/cached-responses.ts'
 import { runAsAdmin } from '../harness/run-as-admin.ts'
 
 describeReal('the schema', () => {
@@ -48,11 +47,13 @@ describeReal('the schema', () => {
     const spaceId = await callFunction(database, 'register_embedding_space', space)
     const [contextHash, normalizedHash] = [sha256('context'), sha256('stored')]
     const stored = { namespace: '', endpoint: 'chat', model: 'm', provider: 'p', response: '{}', ttlSeconds: 60 }
-    await storeCachedResponse(database, {
-      ...stored,
-      ...{ projectId, requestHash: sha256('stored'), promptTokens: 1, completionTokens: 1 },
-      semantic: { contextHash, normalizedHash, prompt: 'stored', vector: { spaceId, text: '[9,10,0]' } },
-    })
+    await storeCachedResponses(database, [
+      {
+        ...stored,
+        ...{ projectId, requestHash: sha256('stored'), promptTokens: 1, completionTokens: 1 },
+        semantic: { contextHash, normalizedHash, prompt: 'stored', vector: { spaceId, text: '[9,10,0]' } },
+      },
+    ])
     const vector = { spaceId, text: '[10,9,0]' }
     const semantic = { contextHash, normalizedHash: sha256('asked'), vector, comparesNewest: true, threshold: 0.9 }
     const ask = { projectId, requestHash: sha256('asked'), semantic, maxAgeSeconds: null }

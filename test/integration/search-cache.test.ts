@@ -2,12 +2,8 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { type CacheSearch, searchCache, searchCacheBatch } from '../../src/postgres/search-cache.ts'
-import {
-  type CacheEntryInput,
-  storeCachedResponse,
-  storeCachedResponses,
-} from '../../src/postgres/store-cached-responses.ts'
+import { type CacheSearch, searchCacheBatch } from '../../src/postgres/search-cache.ts'
+import { type CacheEntryInput, storeCachedResponses } from '../../src/postgres/store-cached-responses.ts'
 import { describeBackends } from '../harness/backends.ts'
 import {
   type CacheLocation,
@@ -15,6 +11,7 @@ import {
   createEmbeddingSpace,
   createTestProject,
   rewordedSearch,
+  searchCache,
   sha256,
 } from '../harness/cached-responses.ts'
 import { queriesOf } from '../harness/queries.ts'
@@ -26,19 +23,21 @@ async function fill(database: Database): Promise<(context: string, vector: strin
   const space = { model: 'three', dimensions: 3 }
   const spaceId = await callFunction(database, 'register_embedding_space', space)
   for (const [prompt, text] of Object.entries(QUESTIONS)) {
-    await storeCachedResponse(database, {
-      projectId: Number(projectId),
-      requestHash: sha256(prompt),
-      namespace: '',
-      endpoint: 'chat',
-      model: 'm',
-      provider: 'p',
-      response: `{"to":"${prompt}"}`,
-      promptTokens: 1,
-      completionTokens: 1,
-      ttlSeconds: 60,
-      semantic: { contextHash: sha256('context'), normalizedHash: sha256(prompt), prompt, vector: { spaceId, text } },
-    })
+    await storeCachedResponses(database, [
+      {
+        projectId: Number(projectId),
+        requestHash: sha256(prompt),
+        namespace: '',
+        endpoint: 'chat',
+        model: 'm',
+        provider: 'p',
+        response: `{"to":"${prompt}"}`,
+        promptTokens: 1,
+        completionTokens: 1,
+        ttlSeconds: 60,
+        semantic: { contextHash: sha256('context'), normalizedHash: sha256(prompt), prompt, vector: { spaceId, text } },
+      },
+    ])
   }
   return (context, text) => ({
     projectId: Number(projectId),

@@ -2,14 +2,18 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import {
-  addPassword,
-  describeAddress,
-  isEmbeddedAddress,
-  parseDatabaseUrl,
-  readDatabaseUrl,
-} from '../../../src/postgres/address.ts'
-import { addCertificateAuthority } from '../../../src/postgres/address-parameters.ts'
+import { addPassword, describeAddress, isEmbeddedAddress, readDatabaseUrl } from '../../../src/postgres/address.ts'
+import { addCertificateAuthority, DatabaseUrlError } from '../../../src/postgres/address-parameters.ts'
+
+/** Returns null if readDatabaseUrl() throws DatabaseUrlError. */
+function parseDatabaseUrl(url: string) {
+  try {
+    return readDatabaseUrl(url)
+  } catch (error) {
+    if (error instanceof DatabaseUrlError) return null
+    throw error
+  }
+}
 
 test('parses an address as libpq does', () => {
   expect(parseDatabaseUrl('postgres://u%40x:p%3Aw@db.example:6543/my%20db')).toEqual({
