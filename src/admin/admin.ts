@@ -2,16 +2,10 @@
 
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Config } from '../config/config.ts'
-import type { StreamMemory } from '../event-loop/stream-memory.ts'
-import type { Database } from '../postgres/database.ts'
 import type { EncryptionConfig } from '../providers/keys/encryption-key.ts'
 import { createQuestionVault } from '../providers/keys/question-vault.ts'
 import { openVault } from '../providers/keys/vault.ts'
-import type { ModelRouter } from '../providers/model-router.ts'
 import type { FastStore } from '../stores/fast-store.ts'
-import type { Log } from '../telemetry/log.ts'
-import type { VerdictRecorder } from '../telemetry/proxy-metrics.ts'
-import type { RejectionCounter } from '../telemetry/rejection-counter.ts'
 import { type AddressConfig, publicDashboardOriginOf } from './addresses.ts'
 import { completeOpenApiDocument } from './complete-openapi.ts'
 import type { AdminOptions } from './controller.ts'
@@ -31,19 +25,12 @@ import {
   createSessionController,
 } from './sessions.ts'
 
-export interface AdminSetup {
+/** What the application provides to the admin API. The database is migrated. */
+export interface AdminSetup
+  extends Pick<AdminOptions, 'database' | 'memory' | 'rejections' | 'recordVerdict' | 'modelRouter' | 'log'> {
   config: AddressConfig & Pick<Config, 'oidc' | 'allowsPrivateWebhooks' | 'mail'> & EncryptionConfig
-  /** The database; already migrated. */
-  database: Database
   /** A store of this process. It counts attempts with unknown keys. */
   store: Pick<FastStore, 'count' | 'uncount'>
-  /** Counts response bytes that clients have not read. */
-  memory: StreamMemory
-  rejections: RejectionCounter
-  recordVerdict: VerdictRecorder
-  /** Resolves a model to its provider. */
-  modelRouter: Pick<ModelRouter, 'resolve' | 'listModels' | 'findModel'>
-  log: Log
 }
 
 const DOCUMENTATION = {
@@ -67,33 +54,19 @@ const DOCUMENTATION = {
   tags: Object.entries(OPENAPI_TAGS).map(([name, description]) => ({ name, description })),
 }
 
-export function createAdmin({
-  config,
-  database,
-  store,
-  memory,
-  rejections,
-  recordVerdict,
-  modelRouter,
-  log,
-}: AdminSetup) {
+export function createAdmin({ config, store, ...provided }: AdminSetup) {
   const vault = openVault(config)
   const mailer = createMailer(config.mail)
   const options: AdminOptions = {
-    database,
+    ...provided,
     vault,
     wordingReader: createQuestionVault(vault),
     trustedProxies: config.trustedProxies,
     addresses: config,
-    modelRouter,
     allowsPrivateWebhooks: config.allowsPrivateWebhooks,
     mailer,
-    accountMails: createAccountMails(mailer, publicDashboardOriginOf(config), log),
+    accountMails: createAccountMails(mailer, publicDashboardOriginOf(config), provided.log),
     credentialAttempts: createCredentialAttemptLimiter(store),
-    memory,
-    rejections,
-    recordVerdict,
-    log,
   }
   const admin = new Elysia({ normalize: false })
   let description: Promise<unknown> | null = null

@@ -77,16 +77,7 @@ export async function runServer(config: Config, { isWorker }: RunServerOptions):
   if (app.dashboard && typeof config.dashboard === 'number')
     listen(app.dashboard, { ...config, port: config.dashboard }, 'DASHBOARD')
   app.connections.watch(server, closed => log.warn({ closed }, 'connections run short; idle ones were closed'))
-  stopOnSignals({
-    server,
-    app,
-    store,
-    database,
-    embedder,
-    log,
-    shutdownDelayMs: config.shutdownDelayMs,
-    shutdownTimeoutMs: config.shutdownTimeoutMs,
-  })
+  stopOnSignals({ server, app, store, database, embedder, config, log })
   log.info(
     {
       host: config.host,

@@ -1,6 +1,7 @@
 /** Stops a serving process: finishes requests, writes pending data, and closes stores. */
 
 import type { Embedder } from '../cache/embedders/embedder.ts'
+import type { Config } from '../config/config.ts'
 import type { Database } from '../postgres/database.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -31,11 +32,8 @@ export interface RunningServer {
   store: FastStore
   database: Database
   embedder: Embedder
+  config: Pick<Config, 'shutdownDelayMs' | 'shutdownTimeoutMs'>
   log: Log
-  /** The time for which requests are still accepted after SIGTERM. */
-  shutdownDelayMs: number
-  /** The time limit for requests in flight. */
-  shutdownTimeoutMs: number
 }
 
 /** Ends the process on SIGTERM or SIGINT with code 0; on a second one at once, with code 1. */
@@ -46,7 +44,7 @@ export function stopOnSignals(serving: RunningServer): void {
     const now = performance.now()
     stoppingSinceMs ??= now
     if (stoppingSinceMs === now)
-      stopServing(serving, signal === 'SIGTERM' ? serving.shutdownDelayMs : 0).then(() => process.exit(0))
+      stopServing(serving, signal === 'SIGTERM' ? serving.config.shutdownDelayMs : 0).then(() => process.exit(0))
     else if (now - stoppingSinceMs > ONE_SIGNAL_MS) process.exit(1)
   }
   process.on('SIGTERM', stop)
@@ -56,11 +54,11 @@ export function stopOnSignals(serving: RunningServer): void {
 }
 
 async function stopServing(serving: RunningServer, delayMs: number): Promise<void> {
-  const { server, app, store, database, embedder, log, shutdownTimeoutMs } = serving
+  const { server, app, store, database, embedder, config, log } = serving
   log.info({ pending: server.pendingRequests, delayMs }, 'stopping')
   app.beginDrain()
   if (delayMs > 0) await drain(server, delayMs)
-  await Promise.race([server.stop().then(app.waitUntilFinished), Bun.sleep(shutdownTimeoutMs)])
+  await Promise.race([server.stop().then(app.waitUntilFinished), Bun.sleep(config.shutdownTimeoutMs)])
   await abortRequests(server, app, log)
   app.recordOpenRequests()
   await app.flush(FLUSH_TIME_LIMIT_MS)
