@@ -25,12 +25,33 @@ stable
 set search_path = model_proxy, pg_temp
 set jit = off
 as $$
-    with current_costs as materialized (
+    with estimated as (
+        select
+            coalesce(
+                case share_by
+                    when 'team' then r.tags ->> 'team'
+                    when 'api_key' then coalesce((select k.name from api_keys k where k.id = r.key_id), 'key_' || r.key_id)
+                    when 'model' then r.model
+                    when 'end_user' then r.end_user
+                    when 'provider_key' then name_provider_key(r.provider, r.provider_keys)
+                end,
+                ''
+            ) as name,
+            sum(r.cost_usd) as cost_usd
+        from usage_records r
+        where r.cost_estimated is not null
+            and (of_projects is null or r.project_id = any (of_projects))
+            and r.recorded_at >= from_time
+            and r.recorded_at < until_time
+            and (of_key_type is null or (r.key_id in (select test_keys())) = (of_key_type = 'test'))
+        group by 1
+    ),
+    current_costs as materialized (
         select
             coalesce(g.name, e.name) as name, coalesce(g.requests, 0) as requests, coalesce(g.hits, 0) as hits, coalesce(g.misses, 0) as misses,
             coalesce(g.cost_usd, 0) as cost_usd, coalesce(e.cost_usd, 0) as estimated_usd, coalesce(g.saved_usd, 0) as saved_usd
         from grouped_costs(of_projects, from_time, until_time, share_by, of_key_type) g
-        full join estimated_shares(of_projects, from_time, until_time, share_by, of_key_type) e on e.name = g.name
+        full join estimated e on e.name = g.name
     ),
     -- Beyond max_rows groups, the previous costs of those that are not listed are read as one.
     previous_costs as materialized (
