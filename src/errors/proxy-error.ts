@@ -1,4 +1,7 @@
-/** Defines the error type of the proxy. Its status, code and message go to the client; its cause is only logged. */
+/**
+ * Defines the error type of the proxy, and its form for transfer between threads. Its status, code and message go to the client; its cause is
+ * only logged.
+ */
 
 export interface ProxyErrorOptions {
   /** HTTP status of the response. */
@@ -58,6 +61,12 @@ function defaultTypeOf(status: number): string {
   return 'invalid_request_error'
 }
 
+/** Returns the result, or throws the error. */
+export function throwIfError<Result>(result: Result | ProxyError): Result {
+  if (result instanceof ProxyError) throw result
+  return result
+}
+
 /** Thrown, and used as an abort reason, when the client has disconnected: no response can be sent. */
 export class ClientDisconnected extends Error {
   /** False when every upstream call so far had failed at no cost, and none was in flight. */
@@ -68,4 +77,29 @@ export class ClientDisconnected extends Error {
     this.name = 'ClientDisconnected'
     this.mayHaveCost = mayHaveCost
   }
+}
+
+/** Creates an error with the message that an upstream reported. The catalogue cannot list such errors. */
+export function createUpstreamError(
+  reported: Pick<ProxyErrorOptions, 'status' | 'code' | 'message' | 'type'>,
+): ProxyError {
+  return new ProxyError({ ...reported, replacesResponse: true })
+}
+
+/** An error as it is sent between threads: structured cloning loses its class. A ProxyError keeps all but its cause; any other, its message. */
+export type SerializedError = { proxyError: ProxyErrorOptions } | { message: string }
+
+export function serializeError(error: unknown): SerializedError {
+  if (!(error instanceof ProxyError)) return { message: error instanceof Error ? error.message : String(error) }
+  const { status, code, message, type, param, details, headers, replacesResponse } = error
+  const more = {
+    ...(param && { param }),
+    ...(details && { details }),
+    ...(replacesResponse && { replacesResponse }),
+  }
+  return { proxyError: { status, code, message, type, headers, ...more } }
+}
+
+export function deserializeError(serialized: SerializedError): Error {
+  return 'proxyError' in serialized ? new ProxyError(serialized.proxyError) : new Error(serialized.message)
 }

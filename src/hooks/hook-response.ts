@@ -1,6 +1,5 @@
 /** Parses a hook's response, and creates the error for a request or response that the hook rejects. */
-import { createErrorOptions, ProxyError } from '../errors/errors.ts'
-import { toSingleLine } from '../errors/to-single-line.ts'
+import { createErrorOptions, ProxyError, toSingleLine } from '../errors/errors.ts'
 import { parseJsonObject } from '../formats/json/canonical.ts'
 
 export interface HookResponse {

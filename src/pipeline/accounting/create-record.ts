@@ -1,8 +1,7 @@
 /** Creates a request's usage record: the draft while the request is in flight, and the row when it has finished. */
 
 import { type Catalogue, computePromptCacheSavings, computeResponseCost } from '../../catalogue/catalogue.ts'
-import { ClientDisconnected } from '../../errors/errors.ts'
-import { toSingleLine } from '../../errors/to-single-line.ts'
+import { ClientDisconnected, toSingleLine } from '../../errors/errors.ts'
 import { msSince, nowIso } from '../../event-loop/clock.ts'
 import { recordedEndUserOf } from '../../formats/end-user.ts'
 import { NO_USAGE, type TokenUsage } from '../../formats/token-usage.ts'

@@ -1,5 +1,5 @@
 /** Finds the project's object that a request is about, and its provider. Another project's object is not found. */
-import { createError, ProxyError } from '../../errors/errors.ts'
+import { createError, throwIfError } from '../../errors/errors.ts'
 import { isProxyResponseId } from '../../formats/responses/item-references.ts'
 import { callFunctionForRow, type RowOf } from '../../postgres/call.ts'
 import { type StorageAction, traitsOf } from '../../providers/stored-object-collections.ts'
@@ -79,10 +79,4 @@ export function requireOpenAi({ resolvedKey, provider, target }: ObjectContext):
     throw createError('collectionOfAnotherVendor', { path: collection, vendor })
   if (!provider) throw createError('openAiKeyRequired', { path: collection })
   return provider
-}
-
-/** Returns the result, or throws the error. */
-export function throwIfError<Result>(result: Result | ProxyError): Result {
-  if (result instanceof ProxyError) throw result
-  return result
 }

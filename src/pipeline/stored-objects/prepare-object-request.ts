@@ -1,5 +1,5 @@
 /** Prepares requests that create or change an object: reads and checks the body, and decides the provider. */
-import { createError, ProxyError } from '../../errors/errors.ts'
+import { createError, ProxyError, throwIfError } from '../../errors/errors.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import { walkJson } from '../../formats/json/walk.ts'
 import {
@@ -15,7 +15,7 @@ import type { PipelineServices } from '../context/request-context.ts'
 import { checkStoredObjectBody } from '../hook-checks/check-stored-objects.ts'
 import { checkReferences } from '../ownership/check-references.ts'
 import { readTags } from '../request/tags.ts'
-import { type ObjectContext, requireOpenAi, throwIfError } from './find-object.ts'
+import { type ObjectContext, requireOpenAi } from './find-object.ts'
 import type { PreparedRequest } from './send-object-request.ts'
 import { prepareBatch, prepareMessageBatch } from './start-batch.ts'
 import { prepareFile } from './upload-file.ts'

@@ -1,5 +1,5 @@
 /** Prepares a new batch: reads its input, checks its models and references, and reserves its cost. */
-import { createError, invalidRequestError } from '../../errors/errors.ts'
+import { createError, invalidRequestError, throwIfError } from '../../errors/errors.ts'
 import { recordedEndUserOf } from '../../formats/end-user.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { listModelAliases } from '../../providers/aliases.ts'
@@ -10,7 +10,7 @@ import { checkBatchRequests } from '../hook-checks/check-stored-objects.ts'
 import { checkReferences } from '../ownership/check-references.ts'
 import { readTags } from '../request/tags.ts'
 import { readMessageBatch } from './batches/message-batch.ts'
-import { findRecordedObject, type ObjectContext, requireVendor, throwIfError } from './find-object.ts'
+import { findRecordedObject, type ObjectContext, requireVendor } from './find-object.ts'
 import { reserveForBatch, reserveForFile } from './reserve-batch.ts'
 import type { PreparedRequest } from './send-object-request.ts'
 

@@ -1,5 +1,5 @@
 /** Prepares the upload of a file to one provider: the vendor whose API the client uses, or that of the models in a batch's requests. */
-import { invalidRequestError, type ProxyError } from '../../errors/errors.ts'
+import { invalidRequestError, type ProxyError, throwIfError } from '../../errors/errors.ts'
 import type { MultipartForm } from '../../formats/multipart-form.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { listModelAliases } from '../../providers/aliases.ts'
@@ -11,7 +11,7 @@ import type { PipelineServices } from '../context/request-context.ts'
 import { checkBatchRequests } from '../hook-checks/check-stored-objects.ts'
 import { checkReferences } from '../ownership/check-references.ts'
 import { type BatchInput, listBatchRequests, readBatchInput } from './batches/batch-input.ts'
-import { type ObjectContext, throwIfError } from './find-object.ts'
+import type { ObjectContext } from './find-object.ts'
 import type { PreparedRequest } from './send-object-request.ts'
 
 const NO_INPUT: BatchInput = { requests: 0, models: [], primaryModels: [], references: [], sizes: [] }

@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util'
 import { readConfig } from '../../config/config.ts'
 import { formatCommand } from '../../config/operator-command.ts'
-import { toSingleLine } from '../../errors/to-single-line.ts'
+import { toSingleLine } from '../../errors/errors.ts'
 import { callFunction, type RowOf } from '../../postgres/call.ts'
 import { AUDIT_KINDS } from '../../postgres/seeds.generated.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'

@@ -32,6 +32,6 @@ test('creates errors only from the catalogue, and uses every entry', () => {
   expect(filesWith(/new ProxyError\(/)).toEqual([])
   expect(filesWith(/extends ProxyError/)).toEqual(['src/hooks/hook-response.ts', 'src/providers/upstream-failure.ts'])
   expect(filesWith(/createUpstreamError\(/).sort()).toEqual(QUOTING)
-  const all = [...sources.map(([, text]) => text), readFileSync(`${root}src/errors/create-error.ts`, 'utf8')].join('\n')
+  const all = [...sources.map(([, text]) => text), readFileSync(`${root}src/errors/errors.ts`, 'utf8')].join('\n')
   expect(entries.map(([name]) => name).filter(name => !all.includes(`'${name}'`))).toEqual([])
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { toSingleLine } from '../../../src/errors/to-single-line.ts'
+import { toSingleLine } from '../../../src/errors/errors.ts'
 import { describeUpstreamError, redactPrompt } from '../../../src/pipeline/accounting/describe-failure.ts'
 
 test('quotes an upstream without the prompt, in any place and any escaping', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createUpstreamError } from '../../../src/errors/create-upstream-error.ts'
-import { ClientDisconnected, createError } from '../../../src/errors/errors.ts'
+import { ClientDisconnected, createError, createUpstreamError } from '../../../src/errors/errors.ts'
 import type { Attempt } from '../../../src/postgres/usage-record.ts'
 import { AttemptList, PROVIDER_KEY_HEADER, withAttempts } from '../../../src/providers/attempts.ts'
 import { FAILURE_KINDS } from '../../../src/providers/failure-kind.ts'

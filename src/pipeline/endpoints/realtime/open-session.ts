@@ -2,7 +2,7 @@
  * Opens a session of OpenAI's Realtime API for a client, under the project's provider key. The opening and each response in the session
  * count as requests, and are recorded. All open sessions are checked every half minute, whether they would still be admitted.
  */
-import { ClientDisconnected, createError, ProxyError } from '../../../errors/errors.ts'
+import { ClientDisconnected, createError, throwIfError } from '../../../errors/errors.ts'
 import { NO_USAGE } from '../../../formats/token-usage.ts'
 import type { ResolvedKey } from '../../../postgres/admit-requests.ts'
 import { trackAttempt } from '../../../providers/attempts.ts'
@@ -134,8 +134,9 @@ function findProvider(
   if (model === null && !isTranscription) throw createError('realtimeModelMissing')
   // A transcription session names its model later.
   const provider =
-    model === null ? modelRouter.findResponseStorage(resolvedKey) : modelRouter.resolve(model, resolvedKey)
-  if (provider instanceof ProxyError) throw provider
+    model === null
+      ? modelRouter.findResponseStorage(resolvedKey)
+      : throwIfError(modelRouter.resolve(model, resolvedKey))
   if (!provider) throw createError('realtimeModelMissing')
   return provider
 }

@@ -1,7 +1,7 @@
 /** Checks that an open session would still be admitted. */
 import type { AdmissionGrant } from '../../../admission/admission.ts'
 import type { AdmissionInput } from '../../../admission/request-counter.ts'
-import { ProxyError } from '../../../errors/errors.ts'
+import { ProxyError, throwIfError } from '../../../errors/errors.ts'
 import { checkAllowedModels } from '../../../providers/model-router.ts'
 import type { PipelineServices } from '../../context/request-context.ts'
 import type { SessionSpending } from './session-spending.ts'
@@ -23,11 +23,9 @@ export async function recheckSession(
     if (error instanceof ProxyError && KEY_ERRORS.includes(error.status)) onKeyError(error)
     throw error
   })
-  const provider = model === null ? null : modelRouter.resolve(model, resolvedKey)
-  if (provider instanceof ProxyError) throw provider
+  if (model !== null) throwIfError(modelRouter.resolve(model, resolvedKey))
   const { transcriptionModel } = spending
-  const rejection = checkAllowedModels(transcriptionModel === null ? [] : [transcriptionModel], resolvedKey)
-  if (rejection) throw rejection
+  throwIfError(checkAllowedModels(transcriptionModel === null ? [] : [transcriptionModel], resolvedKey))
   await spending.setResolvedKey(resolvedKey)
 }
 

@@ -3,7 +3,7 @@
  * is done. Usage without a response, such as an input's transcription, is recorded separately. If budgets apply, the maximum cost is
  * reserved: of a response before it can begin, and of a transcription before its audio is sent.
  */
-import { invalidRequestError } from '../../../errors/errors.ts'
+import { invalidRequestError, throwIfError } from '../../../errors/errors.ts'
 import { isJsonObject, type JsonObject } from '../../../formats/json/canonical.ts'
 import type { ResolvedKey } from '../../../postgres/admit-requests.ts'
 import { checkAllowedModels } from '../../../providers/model-router.ts'
@@ -230,8 +230,7 @@ export class SessionSpending {
     if (model !== undefined && model !== this.#session.query.model)
       throw invalidRequestError('The model of a session cannot be changed: open another session.', 'session.model')
     if (typeof transcription === 'string') {
-      const rejection = checkAllowedModels([transcription], this.#resolvedKey)
-      if (rejection) throw rejection
+      throwIfError(checkAllowedModels([transcription], this.#resolvedKey))
       await this.#audio.reserve(transcription, 1)
     }
     if (hasAutomaticResponses && !this.#reservations.hasAutomaticResponses) {
