@@ -1,7 +1,8 @@
 /** The life of a request, in order: parse, plan, admit, check with the hook, serve a hit or call a provider, finish, record. */
-import { ProxyError } from '../errors/errors.ts'
+import { createError, ProxyError } from '../errors/errors.ts'
 import { sessionOf } from '../formats/session.ts'
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
+import { isDatabaseUnavailable } from '../postgres/database.ts'
 import { setProxyStatusHeader } from '../providers/attempts.ts'
 import {
   type AdmittedRequest,
@@ -13,7 +14,6 @@ import {
 import { changeControl, isPlanReusable, isStreamed, planRequest } from './context/plan-request.ts'
 import { type EarlyBody, readBodyEarly } from './context/read-request.ts'
 import type { Operation, PipelineServices, RequestContext } from './context/request-context.ts'
-import { recordFailure, recordRejection } from './context/request-failure.ts'
 import { restoreEchoedFields } from './conversations/echoed-fields.ts'
 import { auxiliaryOperation } from './endpoints/auxiliary.ts'
 import { completionOperation } from './endpoints/completions/completion.ts'
@@ -171,4 +171,37 @@ async function storeCreatedObjects(
   const claimed = canBeStored ? await claimCreatedIds({ query, resolvedKey, provider }, response, services) : response
   const restored = echoedFields ? await restoreEchoedFields(echoedFields, claimed, resolvedKey) : claimed
   return canBeStored ? services.conversations.storeResponse({ query, resolvedKey }, restored) : restored
+}
+
+/** Finishes the record of an admitted request. Returns the error that the client gets, with the headers of its limits and attempts. */
+export async function recordFailure(admitted: AdmittedRequest, raised: unknown): Promise<unknown> {
+  const error = toClientError(raised)
+  admitted.recorder.finishFailed(error)
+  if (!(error instanceof ProxyError)) return error
+  setProxyStatusHeader(admitted.recorder.attempts, error.headers)
+  await setRateLimitHeaders(admitted, error)
+  return error
+}
+
+/** Returns a 503 for an unavailable database; any other error unchanged. */
+function toClientError(raised: unknown): unknown {
+  return isDatabaseUnavailable(raised) ? createError('databaseUnavailable', null, raised) : raised
+}
+
+/**
+ * Records a request that was rejected before admission, if its key is known and the request would count against the quota. Returns the error
+ * that the client gets.
+ */
+export function recordRejection(
+  request: ProxyRequest,
+  { keyHash, early }: { keyHash: string; early: EarlyBody | null },
+  raised: unknown,
+  { admission, accounting }: PipelineServices,
+): unknown {
+  const error = toClientError(raised)
+  const cachedKey = admission.findCachedKey(keyHash)
+  if (!cachedKey || !isCountedAgainstQuota(request)) return error
+  const query = early?.query ? resolveAliasSync(early.query, cachedKey) : null
+  accounting.recordRejection(request, cachedKey, query, error)
+  return error
 }

@@ -40,16 +40,19 @@ import {
   sumUsedTokens,
 } from './create-record.ts'
 import { describeClientError, describeUpstreamError } from './describe-failure.ts'
-import { type ReconcileLater, reconcileEstimatedUsage } from './reconcile-later.ts'
-import { readRequestContent } from './request-content.ts'
-import { createRequestLogEntry } from './request-log-entry.ts'
-import { describeMatchOutcome, describeSemanticHit } from './semantic-hit.ts'
+import {
+  createRequestLogEntry,
+  describeMatchOutcome,
+  describeSemanticHit,
+  readRequestContent,
+} from './describe-request.ts'
+import { reconcileEstimatedUsage, type UsageReconciler } from './usage-reconciler.ts'
 
 export interface RecorderOptions extends SpendingLimits {
   recorder: UsageRecorder
   semanticHits: SemanticHitRecorder
   contents: Pick<ContentRecorder, 'record'>
-  reconciler: { reconcileLater: ReconcileLater }
+  reconciler: Pick<UsageReconciler, 'reconcileLater'>
   quota: Pick<Quota, 'refund'>
   catalogue: Catalogue
   metrics: Pick<ProxyMetrics, 'recordRequest' | 'recordSimilarity' | 'recordFallback'>
@@ -191,15 +194,13 @@ export class RequestRecorder {
   recordSemanticMatch(
     match: SemanticMatch<EntryMetadata> | NearMiss,
     cacheQuery: CacheQuery,
-    { isShadow } = { isShadow: false },
+    { isShadow = false } = {},
   ): void {
     if (this.#isFinished) return
     const { semanticHits, catalogue, metrics } = this.#options
-    const { request, resolvedKey, query, provider } = this.#draft
     this.setDetails({ similarity: match.similarity, cache_id: cacheIdOf(match.entryHash) })
     metrics.recordSimilarity(describeMatchOutcome(match, isShadow), match.similarity)
-    const matched = { requestId: request.id, resolvedKey, model: query?.model, isShadow, query: cacheQuery }
-    semanticHits.record(describeSemanticHit(match, { ...matched, pricedAs: provider?.pricedAs ?? null }, catalogue))
+    semanticHits.record(describeSemanticHit(match, this.#draft, { cacheQuery, isShadow }, catalogue))
   }
 
   /**
@@ -244,7 +245,7 @@ export class RequestRecorder {
     const record = createUsageRecord(this.#draft, query, { ...result, status }, { catalogue, reservation })
     recorder.record(record)
     const [id, key] = [this.storedResponseId, this.attempts.lastKey]
-    if (provider && id) reconcileEstimatedUsage({ id, provider, key }, record, reconciler.reconcileLater)
+    if (provider && id) reconcileEstimatedUsage({ id, provider, key }, record, reconciler)
     if (resolvedKey.log_content === 'sealed')
       contents.record(record, readRequestContent(query, this.responseBody ?? this.#failure))
     metrics.recordRequest(record, listedModelOf(this.#draft, catalogue), this.followedCallScope)

@@ -2,27 +2,31 @@
  * Requests the usage of stored responses from their providers, if a record estimates it: of background responses, and of interrupted ones.
  * It works in the background, and any process does so for any project.
  */
-import { type Catalogue, computeCostUsd } from '../../catalogue/catalogue.ts'
+import { AGGREGATOR, type Catalogue, computeCostUsd } from '../../catalogue/catalogue.ts'
 import { omitImplausibleCost } from '../../catalogue/reported-cost.ts'
 import { BackgroundWork } from '../../event-loop/background-work.ts'
 import { DeadlineTimer } from '../../event-loop/deadline-timer.ts'
 import { withTimeout } from '../../event-loop/timeouts.ts'
 import { apiFormatOf } from '../../formats/endpoint-formats.ts'
+import { isJsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
 import type { TokenUsage } from '../../formats/token-usage.ts'
+import { readUsage } from '../../formats/usage/read-usage.ts'
 import { type ArgumentsOf, callFunction, type RowOf } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
+import type { UsageRecord } from '../../postgres/usage-record.ts'
 import { readPlainResponse } from '../../providers/analyze-response.ts'
 import type { ModelRouter, RoutingContext } from '../../providers/model-router.ts'
 import { readAllBytes } from '../../providers/read-bytes.ts'
 import type { Provider, UpstreamResponse } from '../../providers/upstream.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { isGenerationId, readGenerationUsage } from './openrouter-generation.ts'
+import { storageProviderNameOf } from '../ownership/claim-ids.ts'
 
 export type ReconciliationRequest = ArgumentsOf<'queue_reconciliation'>
 type ResponseId = ArgumentsOf<'delete_unreconciled_response'>
 type UnreconciledResponse = RowOf<'claim_unreconciled_responses'>
 
 export interface UsageReconciler {
+  /** Queues a response; its usage is requested from the provider later. */
   reconcileLater(response: ReconciliationRequest): void
   /** Resolves when all responses are queued in the database, or the time limit has passed. */
   drain(timeLimitMs: number): Promise<void>
@@ -177,4 +181,57 @@ function findStorageProvider(stored: UnreconciledResponse, modelRouter: Reconcil
   const [name, key] = stored.provider.split('/')
   const provider = modelRouter.findResponseStorage(context as RoutingContext, name)
   return key === undefined ? provider : (provider?.withKey?.(key) ?? provider)
+}
+
+/** The ids of OpenRouter's generation records. */
+const GENERATION_ID = /^gen-[\w-]+$/
+
+export function isGenerationId({ provider, id }: { provider: Pick<Provider, 'kind'>; id: string }): boolean {
+  return provider.kind === AGGREGATOR && GENERATION_ID.test(id)
+}
+
+/**
+ * Reads a generation record of OpenRouter, which has a response's cost some seconds later, even if it was interrupted. Returns null for a field
+ * that the record does not report. https://openrouter.ai/docs/api-reference/get-a-generation
+ */
+export function readGenerationUsage(body: Uint8Array): { model: unknown; usage: TokenUsage | null } {
+  const data = parseJsonObject(new TextDecoder().decode(body))?.data
+  if (!isJsonObject(data)) return { model: null, usage: null }
+  const usage = readUsage(
+    {
+      prompt_tokens: data.native_tokens_prompt ?? data.tokens_prompt,
+      completion_tokens: data.native_tokens_completion ?? data.tokens_completion,
+      prompt_tokens_details: { cached_tokens: data.native_tokens_cached },
+      cost: data.total_cost,
+      is_byok: data.is_byok,
+      cost_details: { upstream_inference_cost: data.upstream_inference_cost },
+    },
+    data.service_tier,
+  )
+  return { model: data.model, usage }
+}
+
+/** Queues a response whose usage is estimated, if its provider stores it. */
+export function reconcileEstimatedUsage(
+  { id, provider, key }: { id: string; provider: Provider; key: string | null },
+  { cost_estimated, spent = [], project_id, request_id, recorded_at, duration_ms }: UsageRecord,
+  { reconcileLater }: Pick<UsageReconciler, 'reconcileLater'>,
+): void {
+  const [part, another] = spent
+  // If a request made several calls, the usage of one response does not settle the others.
+  if (!cost_estimated || !part || another) return
+  // The usage of an aggregator's response can be read with a shared key, so the project's own key is not named.
+  const storageProvider = provider.kind === AGGREGATOR ? AGGREGATOR : storageProviderNameOf(provider, key)
+  if (storageProvider === null) return
+  const reservedAt = new Date(Date.parse(recorded_at) - duration_ms).toISOString()
+  reconcileLater({
+    of_project: project_id,
+    response_id: id,
+    of_provider: storageProvider,
+    of_request: request_id,
+    recorded: recorded_at,
+    // A reservation is charged to the period in which it was made.
+    charged: part.id === null ? recorded_at : reservedAt,
+    estimated_usd: part.usd,
+  })
 }

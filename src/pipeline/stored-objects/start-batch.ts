@@ -1,18 +1,27 @@
-/** Prepares a new batch: reads its input, checks its models and references, and reserves its cost. */
+/** Prepares a new batch: reads its input, checks its models and references, and reserves its requests' cost. */
+import type { CostBound } from '../../admission/budgets.ts'
 import { createError, invalidRequestError, throwIfError } from '../../errors/errors.ts'
+import { createYielder } from '../../event-loop/work-scheduler.ts'
 import { recordedEndUserOf } from '../../formats/end-user.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { listModelAliases } from '../../providers/aliases.ts'
 import { checkAllowedModels, hasModelAllowlist } from '../../providers/model-router.ts'
+import { MAX_PLAIN_RESPONSE_BYTES, readAllBytes } from '../../providers/read-bytes.ts'
+import type { Provider } from '../../providers/upstream.ts'
+import { brokenResponseError } from '../../providers/upstream-failure.ts'
 import { readPassThroughBody } from '../context/read-pass-through.ts'
-import type { PipelineServices } from '../context/request-context.ts'
+import type { PipelineServices, RequestContext } from '../context/request-context.ts'
 import { checkBatchRequests } from '../hook-checks/check-stored-objects.ts'
 import { checkReferences } from '../ownership/check-references.ts'
 import { readTags } from '../request/tags.ts'
+import { addCostBounds, maxCost } from '../spending/max-cost.ts'
+import type { RequestSize } from '../spending/max-tokens.ts'
+import { readBatchInput } from './batches/batch-input.ts'
 import { readMessageBatch } from './batches/message-batch.ts'
 import { findRecordedObject, type ObjectContext, requireVendor } from './find-object.ts'
-import { reserveForBatch, reserveForFile } from './reserve-batch.ts'
+import { BATCH_PRICE_FACTOR } from './record-object-state.ts'
 import type { PreparedRequest } from './send-object-request.ts'
+import { sendToStorage } from './send-to-storage.ts'
 
 /** Prepares a batch over one of the project's files. */
 export async function prepareBatch(context: ObjectContext, stages: PipelineServices): Promise<PreparedRequest> {
@@ -73,4 +82,43 @@ function checkModels(models: readonly string[] | null, resolvedKey: ResolvedKey)
     )
   }
   throwIfError(checkAllowedModels(models, resolvedKey))
+}
+
+/** Reserves the cost of a file's requests. The file is read again, because the budget may be newer than its upload. */
+export async function reserveForFile(
+  context: RequestContext,
+  provider: Provider,
+  fileId: string,
+  stages: PipelineServices,
+): Promise<void> {
+  const { request, resolvedKey } = context
+  const target = { collection: 'files', id: fileId, subpath: '/content' } as const
+  const upstream = await sendToStorage(provider, { ...request, method: 'GET' }, target)
+  const bytes = await readAllBytes(upstream.body, provider.name, MAX_PLAIN_RESPONSE_BYTES, request.responseMemory)
+  if (upstream.status >= 400) throw brokenResponseError(provider.name, 'did not return the content of the input file')
+  const part = { name: 'file', isFile: true, start: 0, end: bytes.length }
+  const options = { isModelRequired: false, isSizeNeeded: true, owner: resolvedKey.project_id }
+  const { sizes } = await readBatchInput({ bytes, parts: [part] }, options)
+  await reserveForBatch(context, provider, sizes, stages)
+}
+
+const NO_COST: CostBound = { usd: 0, tokens: 0 }
+
+/** Reserves the upper bound of the requests' cost, at the discounted price of batches, model by model. */
+export async function reserveForBatch(
+  { request, recorder }: RequestContext,
+  provider: Provider,
+  sizes: readonly RequestSize[],
+  { catalogue }: PipelineServices,
+): Promise<void> {
+  const yieldTurn = createYielder()
+  const byModel = new Map<string, CostBound>()
+  for (const size of sizes) {
+    const bound = maxCost(size, provider, catalogue) ?? NO_COST
+    const usd = bound.usd === null ? null : bound.usd * BATCH_PRICE_FACTOR
+    byModel.set(size.model, addCostBounds(byModel.get(size.model) ?? NO_COST, { ...bound, usd }))
+    await yieldTurn()
+  }
+  recorder.setProvider(provider)
+  for (const [model, bound] of byModel) await recorder.spending?.reserveMoney(model, bound, request.signal)
 }

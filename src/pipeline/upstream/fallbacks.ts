@@ -1,5 +1,4 @@
 /** Sends a request to fallback models if the requested model failed without sending any part of a response. */
-
 import { ClientDisconnected, ProxyError } from '../../errors/errors.ts'
 import { canFallBackAfter } from '../../providers/classify-rejection.ts'
 import { withoutModelAllowlist } from '../../providers/model-router.ts'
@@ -10,7 +9,6 @@ import type { AttemptResult, PipelineServices, RequestContext } from '../context
 import { changeModel } from '../request/change-model.ts'
 import type { CompletionQuery } from '../request/query.ts'
 import type { ProxyResponse } from '../request/request.ts'
-import { sendTrial } from './send-trial.ts'
 import { executeOperation } from './share-call.ts'
 
 /** Returns the response of the requested model or of the first fallback that succeeds. If none does, reports the requested model's failure. */
@@ -93,4 +91,32 @@ function reportFailure(failure: CallFailure, { recorder, provider }: RequestCont
   recorder.finishFailed(failure)
   const { status, headers, body } = failure
   return { status, headers: { ...headers }, body }
+}
+
+/**
+ * Sends the request once more, to the model of `context`. The response only shows that the model responds: a stream is cancelled once it has
+ * begun, and nothing is stored. A trial that costs something has a usage record of its own; it does not count against the quota. Never throws.
+ */
+export async function sendTrial(context: RequestContext<CompletionQuery>, services: PipelineServices): Promise<void> {
+  const { resolvedKey, query, provider } = context
+  const responseMemory = services.sharedCalls.memory.reserve({})
+  const request = {
+    ...context.request,
+    ...{ id: crypto.randomUUID(), arrivedAtMs: performance.now(), signal: new AbortController().signal },
+    ...{ trace: undefined, isRecorded: false, isTrial: true, responseMemory },
+  }
+  const recorder = services.accounting.open(request, resolvedKey, () => {})
+  recorder.setQuery(query)
+  if (provider) recorder.setProvider(provider)
+  const trial = { ...context, request, recorder, cacheQuery: null, check: null, hasFallback: false, isTrial: true }
+  try {
+    const result = await executeOperation(trial, services)
+    if ('failure' in result) return recorder.finishFailed(result.failure)
+    const { body } = result.response
+    if (body instanceof ReadableStream) await body.cancel()
+  } catch (error) {
+    recorder.finishFailed(error)
+  } finally {
+    responseMemory.release()
+  }
 }
