@@ -1,8 +1,8 @@
 /** Upgrades a request to a WebSocket and passes its messages to a realtime session. */
 import { createError } from '../errors/errors.ts'
-import type { ClientSocket } from '../pipeline/endpoints/realtime/client-socket.ts'
 import type { RealtimeRequest, RealtimeSessions } from '../pipeline/endpoints/realtime/open-session.ts'
 import type { RealtimeSession } from '../pipeline/endpoints/realtime/relay-session.ts'
+import type { ClientSocket } from '../pipeline/endpoints/realtime/sockets.ts'
 import type { RouteTarget } from '../pipeline/request/request.ts'
 import { type ConnectionLimiter, type IncomingRequest, type Ingress, readAuthorization } from './ingress.ts'
 import { parseUrl } from './paths.ts'

@@ -5,7 +5,7 @@
 import type { Lease, LeaseAttempt, ProcessBus } from '../../stores/redis/process-bus.ts'
 import { decodeMessage, encodeMessage, MESSAGE_KINDS, type Message, type MessageKind } from './messages.ts'
 import { RemoteFollower } from './remote-follower.ts'
-import { RemoteLeaders } from './remote-leaders.ts'
+import { RemoteLeaders } from './remote-leader.ts'
 import type { SharedCall } from './shared-call.ts'
 
 export interface CallLeases {

@@ -9,7 +9,7 @@ import { batchReservationId, releaseSpending } from '../../postgres/spending.ts'
 import { MAX_PLAIN_RESPONSE_BYTES } from '../../providers/read-bytes.ts'
 import { brokenResponseError } from '../../providers/upstream-failure.ts'
 import type { PipelineServices } from '../context/request-context.ts'
-import { type BatchResult, readBatchResult } from './batches/batch-result.ts'
+import { type BatchResult, readBatchResult } from './batches/jobs.ts'
 import type { FoundObjectContext } from './find-object.ts'
 import { BATCH_PRICE_FACTOR, type ModelCost, recordBatchCost } from './record-object-state.ts'
 

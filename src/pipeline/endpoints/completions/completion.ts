@@ -1,8 +1,17 @@
 /** The operation for chat completions and other completions. */
+
+import { readCacheControl } from '../../../cache/cache-control.ts'
+import { recordedEndUserOf } from '../../../formats/end-user.ts'
 import { apiFormatOf } from '../../../formats/endpoint-formats.ts'
 import { readPlainResponse } from '../../../providers/analyze-response.ts'
 import { replaceLongBody } from '../../../providers/long-body.ts'
-import { isEventStream, type Provider, storesResponses, type UpstreamResponse } from '../../../providers/upstream.ts'
+import {
+  isEventStream,
+  type Provider,
+  storesResponses,
+  type TurnStore,
+  type UpstreamResponse,
+} from '../../../providers/upstream.ts'
 import { failedResponseError } from '../../../providers/upstream-failure.ts'
 import { readCompletionRequest } from '../../context/read-request.ts'
 import type {
@@ -28,9 +37,8 @@ import {
 import { addOmittedHeader, JSON_HEADERS, SSE_HEADERS } from '../../response/response-headers.ts'
 import { createReplayOptions, replayStream, serveHit } from '../../response/serve-hit.ts'
 import { describePricedCall } from '../../spending/estimate-usage.ts'
-import { maxPriceOf, requestSizeOf } from '../../spending/max-cost.ts'
+import { maxCost, maxPriceOf, requestSizeOf } from '../../spending/max-cost.ts'
 import { resolveCallUsage } from '../../spending/resolve-usage.ts'
-import { openTurnStore } from './open-turn-store.ts'
 import { relayStream } from './relay-stream.ts'
 
 export const completionOperation: CoalescedOperation = {
@@ -123,4 +131,43 @@ async function createPlainResponse(
   subscriber.leave()
   recordMiss(context, usage)
   return response
+}
+
+/**
+ * Opens the stored turns of the request's key, and reserves the cost of what they add to the prompt. `find` looks up once, whatever the number of attempts. It throws like `RequestSpending.reserve`. Nothing is stored of a request that forbids it
+ * (`Cache-Control: no-store`).
+ */
+export function openTurnStore(context: LeaderContext<CompletionQuery>, services: PipelineServices): TurnStore {
+  const { query, resolvedKey } = context
+  const store = services.storedTurns.open(resolvedKey, recordedEndUserOf(query.body))
+  let finding: ReturnType<TurnStore['find']> | null = null
+  return {
+    store: readCacheControl(query.headers).store ? store.store : turn => void turn.catch(() => {}),
+    find(turns) {
+      finding ??= store.find(turns).then(async found => {
+        const bytes = found.reduce(
+          (sum, { extras }) => sum + (extras ? Buffer.byteLength(JSON.stringify(extras)) : 0),
+          0,
+        )
+        if (bytes > 0) await reserveAddedBytes(context, bytes, services)
+        return found
+      })
+      return finding
+    },
+  }
+}
+
+async function reserveAddedBytes(
+  { query, provider, recorder: { spending }, call }: LeaderContext<CompletionQuery>,
+  bytes: number,
+  { catalogue }: PipelineServices,
+): Promise<void> {
+  if (!spending) return
+  const size = requestSizeOf(query, { isLenient: true })
+  const before = maxCost(size, provider, catalogue)
+  const after = maxCost({ ...size, bytes: size.bytes + bytes }, provider, catalogue)
+  if (!before || !after) return
+  const added = (one: number | null, other: number | null) => (one === null || other === null ? null : other - one)
+  const bound = { usd: added(before.usd, after.usd), tokens: added(before.tokens, after.tokens) }
+  if (bound.usd !== 0 || bound.tokens !== 0) await spending.reserveAddition(query.model, bound, call.signal)
 }

@@ -74,6 +74,22 @@ function* batchTexts(texts: readonly string[]): Generator<string[]> {
   if (batch.length > 0) yield batch
 }
 
+/**
+ * Returns integers in proportion to `counts` that add up to `total`. Counts that add up to it are returned unchanged. Tokens that remain
+ * after rounding down go to the largest remainders.
+ */
+export function distributeTokens(total: number, counts: readonly number[]): number[] {
+  const counted = sum(counts)
+  if (counted === total) return [...counts]
+  const exact = counts.map(count => (counted === 0 ? total / counts.length : (count * total) / counted))
+  const shares = exact.map(Math.floor)
+  const remaining = total - sum(shares)
+  const byRemainder = exact.map((share, index) => ({ index, remainder: share - Math.floor(share) }))
+  byRemainder.sort((a, b) => b.remainder - a.remainder)
+  for (const { index } of byRemainder.slice(0, remaining)) shares[index] = (shares[index] ?? 0) + 1
+  return shares
+}
+
 const MAX_INPUT_TOKENS = 8_192
 const MAX_REQUEST_TOKENS = 300_000
 

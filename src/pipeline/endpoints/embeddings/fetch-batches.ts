@@ -1,5 +1,4 @@
 /** Fetches vectors that are neither cached nor in flight from a provider, in concurrent batches of a size that it accepts. */
-
 import type { EmbeddingInput } from '../../../cache/vectors/pack-vector.ts'
 import { omitImplausibleCost } from '../../../catalogue/reported-cost.ts'
 import type { Yielder } from '../../../event-loop/work-scheduler.ts'
@@ -18,9 +17,13 @@ import type { EstimateCallUsage } from '../../spending/call-usage.ts'
 import { estimateUsage } from '../../spending/estimate-usage.ts'
 import { maxCost, maxPriceOf, requestSizeOfBody } from '../../spending/max-cost.ts'
 import { canHaveCost } from '../../spending/upstream-calls.ts'
-import type { InputTokenCounter } from './count-inputs.ts'
-import { planBatches } from './plan-batches.ts'
-import { type EmbeddingsResponse, readEmbeddingsResponse } from './read-response.ts'
+import { distributeTokens, type InputTokenCounter } from './count-inputs.ts'
+import {
+  type EmbeddingsReadInput,
+  type EmbeddingsReadResult,
+  type EmbeddingsResponse,
+  readEmbeddingsResponse,
+} from './jobs.ts'
 
 /** One input with the cache key of its vector. */
 export interface KeyedInput {
@@ -37,22 +40,6 @@ export interface EmbeddingsFetch {
   pendingEstimates: Set<EstimateCallUsage>
   yieldTurn: Yielder
   stages: PipelineServices
-}
-
-/**
- * Returns integers in proportion to `counts` that add up to `total`. Counts that add up to it are returned unchanged. Tokens that remain
- * after rounding down go to the largest remainders.
- */
-export function distributeTokens(total: number, counts: readonly number[]): number[] {
-  const sum = counts.reduce((all, count) => all + count, 0)
-  if (sum === total) return [...counts]
-  const exact = counts.map(count => (sum === 0 ? total / counts.length : (count * total) / sum))
-  const shares = exact.map(Math.floor)
-  const remaining = total - shares.reduce((all, share) => all + share, 0)
-  const byRemainder = exact.map((share, index) => ({ index, remainder: share - Math.floor(share) }))
-  byRemainder.sort((a, b) => b.remainder - a.remainder)
-  for (const { index } of byRemainder.slice(0, remaining)) shares[index] = (shares[index] ?? 0) + 1
-  return shares
 }
 
 export interface InputBatch {
@@ -73,16 +60,6 @@ export interface FetchedBatch {
   isVerbatim: boolean
   /** Whether the vectors may be stored, and shared with other requests. */
   mayStore: boolean
-}
-
-export interface EmbeddingsReadInput {
-  parts: readonly Uint8Array[]
-  inputs: number
-}
-
-export interface EmbeddingsReadResult {
-  bytes: Uint8Array
-  response: EmbeddingsResponse | null
 }
 
 const READ_RESPONSE = new WorkerJob<EmbeddingsReadInput, EmbeddingsReadResult>(
@@ -248,4 +225,19 @@ export async function* fetchBatches(
     abort.abort()
     return
   }
+}
+
+/** Maximum inputs per request for vendors that accept fewer than OpenAI's 2,048: the limits of the Gemini API and of Cohere. */
+const MAX_INPUTS: readonly { models: RegExp; inputs: number }[] = [
+  { models: /^(?:google|~google)\/|^gemini-embedding/i, inputs: 100 },
+  { models: /^cohere\/|^embed-(?:v\d|english|multilingual)/i, inputs: 96 },
+]
+const DEFAULT_MAX_INPUTS = 2_048
+
+/** Splits a request's inputs in order into as few batches as possible, of sizes as even as possible. */
+export function planBatches<T>(inputs: readonly T[], model: string): T[][] {
+  const max = MAX_INPUTS.find(({ models }) => models.test(model))?.inputs ?? DEFAULT_MAX_INPUTS
+  const count = Math.ceil(inputs.length / max)
+  const size = Math.ceil(inputs.length / Math.max(1, count))
+  return Array.from({ length: count }, (_, index) => inputs.slice(index * size, (index + 1) * size))
 }

@@ -39,7 +39,7 @@ import {
   validateReportedUsage,
 } from '../../spending/pass-through-usage.ts'
 import { type CacheableResponse, servePassThroughHit, storePassThroughResponse } from './cached-response.ts'
-import { type ExpectedPassThroughResponse, type PassThroughResponse, readPassThroughResponse } from './read-response.ts'
+import { type ExpectedPassThroughResponse, type PassThroughResponse, readPassThroughResponse } from './jobs.ts'
 import { relayCacheableAudio } from './relay-audio.ts'
 import { relayResponse } from './relay-response.ts'
 import { readTranscriptFormat, requestVerboseTranscript } from './transcript.ts'

@@ -11,9 +11,9 @@ import type { RequestMetadata } from '../../accounting/create-record.ts'
 import type { PipelineServices } from '../../context/request-context.ts'
 import type { ProxyRequest } from '../../request/request.ts'
 import { readTags } from '../../request/tags.ts'
-import { connectRealtimeUpstream } from './connect-upstream.ts'
 import { RealtimeSession } from './relay-session.ts'
 import { SessionSpending } from './session-spending.ts'
+import { connectRealtimeUpstream } from './sockets.ts'
 
 export type RealtimeRequest = RequestMetadata &
   Pick<ProxyRequest, 'authorization' | 'address' | 'headers'> & {

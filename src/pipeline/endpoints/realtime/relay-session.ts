@@ -9,12 +9,11 @@ import type { Provider } from '../../../providers/upstream.ts'
 import { brokenResponseError } from '../../../providers/upstream-failure.ts'
 import type { PipelineServices } from '../../context/request-context.ts'
 import { checkReferences } from '../../ownership/check-references.ts'
-import { CLOSE_REASONS, type ClientSocket } from './client-socket.ts'
-import { CONNECTION_LOST_CODE, type SocketClose, type UpstreamSocket } from './connect-upstream.ts'
 import { recheckSession, type SessionAdmission } from './readmit-session.ts'
 import { isBillingEvent, listEventReferences } from './session-events.ts'
 import { SessionMemory } from './session-memory.ts'
 import type { SessionSpending } from './session-spending.ts'
+import { CLOSE_REASONS, type ClientSocket, CONNECTION_LOST, type SocketClose, type UpstreamSocket } from './sockets.ts'
 
 /** A session without an event in either direction ends after this time. */
 export const IDLE_LIMIT_MS = 15 * 60_000
@@ -220,7 +219,7 @@ export class RealtimeSession {
   #endWithProvider(close: SocketClose): void {
     this.#hasUpstreamEnded = true
     const { name } = this.#options.provider
-    const isLost = close.code === CONNECTION_LOST_CODE
+    const isLost = close.code === CONNECTION_LOST
     const failure = brokenResponseError(name, isLost ? 'broke off the session' : 'ended the session')
     if (isLost) this.#sendError(failure)
     this.#end(isLost ? CLOSE_REASONS.broken : close, failure)

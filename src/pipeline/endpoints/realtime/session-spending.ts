@@ -9,14 +9,6 @@ import type { ResolvedKey } from '../../../postgres/admit-requests.ts'
 import { checkAllowedModels } from '../../../providers/model-router.ts'
 import type { PipelineServices } from '../../context/request-context.ts'
 import { estimateReasonOf } from '../../spending/upstream-calls.ts'
-import { TranscriptionReservation } from './reserved-audio.ts'
-import {
-  type InFlightResponse,
-  openSessionRecorder,
-  type ReservedResponse,
-  ReservedResponses,
-  type SessionContext,
-} from './reserved-responses.ts'
 import {
   findUsage,
   isSettingsConfirmation,
@@ -25,6 +17,14 @@ import {
   readSessionSettings,
 } from './session-events.ts'
 import { estimateAudioInputTokens, SessionPrices } from './session-prices.ts'
+import {
+  type InFlightResponse,
+  openSessionRecorder,
+  type ReservedResponse,
+  ReservedResponses,
+  type SessionContext,
+  TranscriptionReservation,
+} from './session-reservations.ts'
 
 const FAILED_STATUS = 502
 

@@ -11,10 +11,10 @@ import { InFlightVectors } from '../../../../src/pipeline/coalescing/vector-call
 import {
   checkInputTokenLimits,
   createInputTokenCounter,
+  distributeTokens,
 } from '../../../../src/pipeline/endpoints/embeddings/count-inputs.ts'
-import { distributeTokens } from '../../../../src/pipeline/endpoints/embeddings/fetch-batches.ts'
-import { planBatches } from '../../../../src/pipeline/endpoints/embeddings/plan-batches.ts'
-import { readEmbeddingsResponse } from '../../../../src/pipeline/endpoints/embeddings/read-response.ts'
+import { planBatches } from '../../../../src/pipeline/endpoints/embeddings/fetch-batches.ts'
+import { readEmbeddingsResponse } from '../../../../src/pipeline/endpoints/embeddings/jobs.ts'
 import { writeEmbeddingsResponse } from '../../../../src/pipeline/endpoints/embeddings/write-response.ts'
 import { checkResponseSize, readEmbeddingsInput } from '../../../../src/pipeline/request/embeddings-query.ts'
 

@@ -1,7 +1,7 @@
 /** What restored extras add to the cost bound. */
 import { expect, test, vi } from 'vitest'
 import { describeTurn } from '../../../../../src/formats/chat/tool-turns.ts'
-import { openTurnStore } from '../../../../../src/pipeline/endpoints/completions/open-turn-store.ts'
+import { openTurnStore } from '../../../../../src/pipeline/endpoints/completions/completion.ts'
 import { parseRequest } from '../../../../../src/pipeline/request/parse-request.ts'
 
 const MODEL = {

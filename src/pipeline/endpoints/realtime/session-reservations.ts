@@ -1,11 +1,13 @@
-/** Reservations for responses that have not begun: one for each requested response, and one for an automatic response of the provider. */
+/** The reservations of a session: for responses that have not begun, and for the transcription of audio. */
+
+import type { CostBound } from '../../../admission/budgets.ts'
 import type { ResolvedKey } from '../../../postgres/admit-requests.ts'
 import type { Provider } from '../../../providers/upstream.ts'
 import type { RequestMetadata } from '../../accounting/create-record.ts'
 import type { RequestRecorder } from '../../accounting/request-recorder.ts'
 import type { PipelineServices } from '../../context/request-context.ts'
 import type { RecordedQuery } from '../../request/query.ts'
-import type { ResponseTraffic } from './session-prices.ts'
+import { AUDIO_BLOCK_SECONDS, BASE64_G711_CHARACTERS_PER_SECOND, type ResponseTraffic } from './session-prices.ts'
 
 export interface SessionContext {
   request: RequestMetadata
@@ -35,6 +37,7 @@ export interface InFlightResponse extends ResponseTraffic {
   rejection: Error | null
 }
 
+/** Reserves each requested response, and one automatic response of the provider, until it begins. */
 export class ReservedResponses {
   /** Whether the provider may begin a response without a request. */
   hasAutomaticResponses: boolean
@@ -112,4 +115,45 @@ export function openSessionRecorder(
   recorder.setQuery({ ...query, model }, tags)
   recorder.setProvider(provider)
   return { request: recordedRequest, recorder, hasReserved: false }
+}
+
+interface TranscriptionOptions {
+  getResolvedKey(): Pick<ResolvedKey, 'has_budgets'>
+  open(model: string): RequestRecorder
+  /** Returns the bound of one block. */
+  maxCost(model: string): CostBound | null
+}
+
+/** Reserves the transcription of the audio that was sent, in blocks, until the session ends. */
+export class TranscriptionReservation {
+  /** The model that transcribes the session's input; null if none does. */
+  model: string | null = null
+  readonly #options: TranscriptionOptions
+  #recorder: RequestRecorder | null = null
+  #seconds = 0
+  #blocks = 0
+  #hasEnded = false
+
+  constructor(options: TranscriptionOptions) {
+    this.#options = options
+  }
+
+  /** Reserves for further characters of audio, which this model transcribes from now on. Throws 400, 429 or 503. */
+  async reserve(model: string, characters: number): Promise<void> {
+    const { getResolvedKey, open, maxCost } = this.#options
+    if (model !== this.model) this.#seconds = this.#blocks = 0
+    this.#seconds += characters / BASE64_G711_CHARACTERS_PER_SECOND
+    while (getResolvedKey().has_budgets && this.#blocks * AUDIO_BLOCK_SECONDS < this.#seconds) {
+      if (!this.#recorder?.spending?.hasBudgets) this.#recorder = open(model)
+      await this.#recorder.spending?.reserveMoney(model, maxCost(model))
+      this.#blocks++
+    }
+    this.model = model
+    if (this.#hasEnded) this.end()
+  }
+
+  end(): void {
+    this.#hasEnded = true
+    this.#recorder?.spending?.release()
+  }
 }

@@ -1,4 +1,4 @@
-/** The provider's side of a session: an open WebSocket that buffers messages until a listener is attached. */
+/** The two WebSockets of a session: opens the provider's, which buffers messages until a listener is attached. */
 import { EventFilter } from '../../../providers/credentials/event-filter.ts'
 import type { RealtimeAddress } from '../../../providers/upstream.ts'
 import { brokenResponseError, connectTimeoutError } from '../../../providers/upstream-failure.ts'
@@ -25,7 +25,7 @@ export interface UpstreamListener {
 
 const CONNECT_TIME_LIMIT_MS = 10_000
 /** The close code of a lost connection. */
-export const CONNECTION_LOST_CODE = 1006
+export const CONNECTION_LOST = 1006
 
 /** Opens the WebSocket. Throws a 502 if the provider does not open it, and a 504 if it takes too long. */
 export function connectRealtimeUpstream(
@@ -84,3 +84,23 @@ const NORMAL_CLOSE_CODE = 1000
 function isSendable(code: number): boolean {
   return code === NORMAL_CLOSE_CODE || (code >= 3000 && code < 5000)
 }
+
+/** The client's WebSocket. */
+export interface ClientSocket {
+  /** Bytes that wait to be written to the connection. */
+  readonly bufferedBytes: number
+  send(text: string): void
+  close(end: SocketClose): void
+  /** Closes the connection at once and drops its buffered bytes. */
+  terminate(): void
+}
+
+/** Why the proxy closes a session. */
+export const CLOSE_REASONS = {
+  stopping: { code: 1001, reason: 'The proxy is stopping: connect again.' },
+  rejected: { code: 1008, reason: 'The session is no longer admitted.' },
+  broken: { code: 1011, reason: 'The provider closed the connection unexpectedly.' },
+  tooSlow: { code: 1013, reason: 'The client reads too slowly.' },
+  tooFast: { code: 1013, reason: 'The client sends faster than the provider reads.' },
+  idle: { code: 1000, reason: 'No event for 15 minutes.' },
+} as const satisfies Record<string, SocketClose>
