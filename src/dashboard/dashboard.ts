@@ -1,8 +1,7 @@
 /** The dashboard: the pages, and the admin API that the pages and OpenAI's clients call. */
 import { Elysia } from 'elysia'
 import { type AdminSetup, createAdmin } from '../admin/admin.ts'
-import { hasValidUrl } from '../http/paths.ts'
-import { createDashboardRedirect } from '../http/redirect-to-dashboard.ts'
+import { createDashboardRedirect, hasValidUrl } from '../http/paths.ts'
 import { respondWithBadHost } from '../http/respond.ts'
 import { createAssetLookup } from './assets.ts'
 import { createPagesController } from './pages-controller.ts'

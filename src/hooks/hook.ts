@@ -12,8 +12,7 @@ import { CircuitBreaker } from '../providers/circuit-breaker.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import type { RequestTrace } from '../telemetry/tracing/request-trace.ts'
-import { createHookRejection, type HookPhase, type HookResponse } from './hook-response.ts'
-import { HookUnavailable, postToHook } from './post-to-hook.ts'
+import { createHookRejection, type HookPhase, type HookResponse, HookUnavailable, postToHook } from './hook-response.ts'
 import { createSigner } from './sign-message.ts'
 
 export interface HookRequest {

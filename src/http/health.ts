@@ -1,8 +1,8 @@
-/** Implements GET /v1/health, which reports whether the proxy and its dependencies work. */
-
+/** Implements GET /v1/health, which reports whether the proxy and its dependencies work, and the probes /livez and /readyz. */
 import { msSince } from '../event-loop/clock.ts'
 import type { StreamMemory } from '../event-loop/stream-memory.ts'
 import { withTimeout } from '../event-loop/timeouts.ts'
+import type { RouteTarget } from '../pipeline/request/request.ts'
 import { pingDatabase } from '../postgres/connection-limits.ts'
 import type { Database, StandbyState } from '../postgres/database.ts'
 import type { PrimaryProblem } from '../postgres/primary-tracker.ts'
@@ -120,4 +120,34 @@ async function probe(kind: string, limitMs: number, ping: () => Promise<unknown>
     () => 'down' as const,
   )
   return { status, kind, latencyMs: msSince(startedAt) }
+}
+
+export type Probe = Extract<RouteTarget, { kind: 'probe' }>['probe']
+
+/** GET /livez reports that the process runs, GET /readyz that it can serve requests and is not draining. */
+export interface Readiness<H = Health> {
+  /** Makes /readyz return 503, and each response close its connection. */
+  beginDrain(): void
+  isDraining(): boolean
+  checkHealth(): Promise<H>
+  probe(probe: Probe): Promise<{ value: { status: string }; status: number }>
+}
+
+/** Creates the readiness state. It does not check for migrations, because a server listens only after they have run. */
+export function createReadiness<H extends Pick<Health, 'status'>>(checkHealth: () => Promise<H>): Readiness<H> {
+  let isDraining = false
+  return {
+    beginDrain() {
+      isDraining = true
+    },
+    isDraining: () => isDraining,
+    checkHealth,
+    async probe(probe) {
+      if (probe === 'livez') return { value: { status: 'alive' }, status: 200 }
+      if (isDraining) return { value: { status: 'draining' }, status: 503 }
+      const { status } = await checkHealth()
+      // Requests are also served without Redis.
+      return status === 'down' ? { value: { status }, status: 503 } : { value: { status: 'ready' }, status: 200 }
+    },
+  }
 }

@@ -14,9 +14,9 @@ import type { Log } from '../telemetry/log.ts'
 import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import { isCountedRejection, type RejectionCounter } from '../telemetry/rejection-counter.ts'
 import { isGoogleUrl, readQuery } from './gemini-api.ts'
+import type { Readiness } from './health.ts'
 import { isHttps } from './is-https.ts'
 import { routeOf } from './paths.ts'
-import type { Readiness } from './readiness.ts'
 import { type Cors, detectApiForm, type HttpRequestContext, respondWithError } from './respond.ts'
 
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i

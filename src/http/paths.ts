@@ -1,4 +1,6 @@
-/** Resolves a path to its target. Accepts common misspellings. */
+/** Resolves a path to its target. Accepts common misspellings. Also says what other paths lead to: the dashboard, or a 404. */
+
+import { createError, type ProxyError } from '../errors/errors.ts'
 import type { HttpMethod, RouteTarget } from '../pipeline/request/request.ts'
 import { type ClientVendor, isPassThroughOperation } from '../providers/pass-through-operations.ts'
 import {
@@ -10,7 +12,7 @@ import {
 } from '../providers/stored-object-collections.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import type { VendorDetector } from './detect-vendor.ts'
-import { geminiPathOf, OTHER_GEMINI_METHOD, resolveGeminiTarget } from './gemini-api.ts'
+import { GEMINI_METHODS, geminiPathOf, OTHER_GEMINI_METHOD, resolveGeminiTarget } from './gemini-api.ts'
 
 /** A host name or an IP address, and a port. It does not match the names of two Host headers, which Bun joins. */
 const HOST = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
@@ -180,4 +182,65 @@ function addDeployment(escaped: string, target: RouteTarget | null): RouteTarget
   } catch {
     return null
   }
+}
+
+export const DASHBOARD_PATH = '/dashboard'
+
+/** Returns the headers of the redirect to the dashboard; null unless a browser requests `/`. Programs still get a 404. */
+export function createDashboardRedirect(request: Request): Record<string, string> | null {
+  const isReadMethod = request.method === 'GET' || request.method === 'HEAD'
+  if (!isReadMethod || parseUrl(request).pathname !== '/' || !acceptsHtml(request.headers.get('accept'))) return null
+  return { location: DASHBOARD_PATH, vary: 'accept', 'cache-control': 'no-store' }
+}
+
+/** Whether the Accept header lists HTML explicitly. Programs accept everything by a wildcard. */
+function acceptsHtml(accept: string | null): boolean {
+  return (accept ?? '').split(',').some(range => {
+    const [type = '', ...parameters] = range.split(';').map(part => part.trim().toLowerCase())
+    return type === 'text/html' && !parameters.some(parameter => /^q=0(?:\.0*)?$/.test(parameter))
+  })
+}
+
+/** Endpoints of other APIs that some clients use by default, and advice on what to set instead. */
+const UNSUPPORTED_ENDPOINTS: readonly [pattern: RegExp, api: string, advice: string][] = [
+  [
+    /\/(assistants|threads)(\/|$)/,
+    'OpenAI’s Assistants API',
+    'Send the whole conversation to POST /v1/chat/completions.',
+  ],
+  [
+    /\/(conversations|vector_stores|containers|uploads|videos)(\/|$)/,
+    'a part of OpenAI’s API that this proxy does not forward',
+    'It forwards the operations that its documentation of pass-through operations lists.',
+  ],
+  [
+    /\/realtime\/\w+(\/|$)/,
+    'a part of OpenAI’s Realtime API that this proxy does not have',
+    'Open a WebSocket at /v1/realtime with a key of this proxy.',
+  ],
+  [
+    OTHER_GEMINI_METHOD,
+    'a part of Gemini’s API that this proxy does not have',
+    `It has these methods: ${GEMINI_METHODS.join(', ')}.`,
+  ],
+  [
+    /\/[a-z]+-model$/,
+    'the protocol of Vercel’s AI Gateway',
+    'Choose your client’s provider for OpenAI-compatible servers, with a base address that ends in /v1.',
+  ],
+  [
+    /\/(fine_tuning|evals|skills|agents|sessions|organizations)(\/|$)/,
+    'an API that this proxy does not forward',
+    'Give your client the vendor’s own address for these requests.',
+  ],
+]
+
+/** Returns a 404 that says what to change. It quotes nothing of the path except known names. */
+export function createNotFoundError(pathname: string): ProxyError {
+  const known = UNSUPPORTED_ENDPOINTS.find(([pattern]) => pattern.test(pathname))
+  if (!known) return createError('pathNotFound')
+  const [pattern, api, advice] = known
+  const match = pattern.exec(pathname)
+  const endpoint = (match?.groups?.called ?? match?.[0] ?? '').replace(/^\/|\/$/g, '')
+  return createError('endpointNotProvided', { endpoint, api, advice })
 }

@@ -1,7 +1,6 @@
 /** Reads a request's body within limits of size, time, and memory shared by all bodies. Inserts the model of the path into the body. */
 import { createError, ProxyError } from '../errors/errors.ts'
-import { concatInChunks, copyInChunks } from '../event-loop/copy-in-chunks.ts'
-import { MAX_UNCHUNKED_BYTES } from '../event-loop/stream-in-chunks.ts'
+import { concatInChunks, copyInChunks, MAX_UNCHUNKED_BYTES } from '../event-loop/chunks.ts'
 import { createSharedTimeout } from '../event-loop/timeouts.ts'
 import { MAX_MAIN_THREAD_BYTES } from '../event-loop/worker-pool.ts'
 import { decodeUtf8, parseJsonObject } from '../formats/json/canonical.ts'

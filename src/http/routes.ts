@@ -1,5 +1,4 @@
 /** Creates the HTTP server and routes each path to its handler. */
-
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Config } from '../config/config.ts'
@@ -11,10 +10,11 @@ import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import type { RejectionCounter } from '../telemetry/rejection-counter.ts'
 import { vendorDetectorOf } from './detect-vendor.ts'
 import { createIngress, type IncomingRequest } from './ingress.ts'
-import { createNotFoundError } from './not-found.ts'
 import {
   allowedMethodsOf,
   applyVendor,
+  createDashboardRedirect,
+  createNotFoundError,
   hasValidUrl,
   parseUrl,
   resolveMethod,
@@ -24,7 +24,6 @@ import {
 import { createPipelineHandler, type PipelineHandlerOptions } from './pipeline-handler.ts'
 import { closeIfBodyUnread } from './read-body.ts'
 import { createRealtimeHandler, type RealtimeHandlerOptions, WEBSOCKET_LIMITS } from './realtime.ts'
-import { createDashboardRedirect } from './redirect-to-dashboard.ts'
 import { createCors, createResponse } from './respond.ts'
 import { createUnmeteredHandlers, type UnmeteredHandlersOptions } from './unmetered-handlers.ts'
 

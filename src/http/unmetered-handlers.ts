@@ -5,10 +5,10 @@ import type { CallerCredentials, ModelDirectory } from '../pipeline/models/model
 import type { RouteTarget } from '../pipeline/request/request.ts'
 import { addressPrefix, type FastStore } from '../stores/fast-store.ts'
 import { writeGeminiModels } from './gemini-api.ts'
+import type { Probe, Readiness } from './health.ts'
 import { type ConnectionLimiter, type IncomingRequest, type Ingress, readAuthorization } from './ingress.ts'
 import { parseUrl } from './paths.ts'
 import { closeIfBodyUnread } from './read-body.ts'
-import type { Probe, Readiness } from './readiness.ts'
 import { detectApiForm, respondWithJson } from './respond.ts'
 
 type AccountInfo = Extract<RouteTarget, { kind: 'info' }>['about']

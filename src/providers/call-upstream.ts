@@ -1,6 +1,6 @@
 /** Calls an upstream over HTTP, and limits the time it may take and the size of its response. */
 import { ProxyError } from '../errors/errors.ts'
-import { MAX_UNCHUNKED_BYTES, streamInChunks } from '../event-loop/stream-in-chunks.ts'
+import { MAX_UNCHUNKED_BYTES, streamInChunks } from '../event-loop/chunks.ts'
 import { createWaitTimer, onAbort } from '../event-loop/timeouts.ts'
 import { yieldBeforeForwarding } from '../event-loop/work-scheduler.ts'
 import type { ConnectionProbe } from './connection-probe.ts'

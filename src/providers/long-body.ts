@@ -1,5 +1,5 @@
 /** Rewrites request bodies without rounding numbers, and in a worker when a body is too long for the event loop. */
-import { copyInChunks } from '../event-loop/copy-in-chunks.ts'
+import { copyInChunks } from '../event-loop/chunks.ts'
 import { type JobOwner, NO_OWNER, type WorkerJob, workerPool } from '../event-loop/worker-pool.ts'
 import { decodeUtf8, hasInexactNumber, type JsonObject } from '../formats/json/canonical.ts'
 import { parseLosslessJson } from '../formats/json/lossless-json.ts'

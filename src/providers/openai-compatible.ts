@@ -1,6 +1,6 @@
 /** Creates a provider for an upstream with OpenAI's wire format: the aggregator, OpenAI itself, or a vendor with an OpenAI-compatible API. */
 import { createError } from '../errors/errors.ts'
-import { copyInChunks } from '../event-loop/copy-in-chunks.ts'
+import { copyInChunks } from '../event-loop/chunks.ts'
 import { isTranslatableEndpoint } from '../formats/endpoint-formats.ts'
 import { asString, hasInexactNumber } from '../formats/json/canonical.ts'
 import { pickForwardedHeaders } from './forwarded-headers.ts'

@@ -1,5 +1,5 @@
 /** Reads plain responses to their end, and limits the bytes of responses and of events. */
-import { ByteCollector } from '../event-loop/byte-collector.ts'
+import { ByteCollector } from '../event-loop/chunks.ts'
 import type { MemoryReservation } from '../event-loop/stream-memory.ts'
 import { MAX_MAIN_THREAD_BYTES } from '../event-loop/worker-pool.ts'
 import { concatBytes, createEventBoundaryFinder } from '../formats/sse/split-events.ts'

@@ -1,6 +1,6 @@
 /** The sandbox as a provider: answers test keys in-process, free of charge, in the formats of an upstream. */
 import { createError } from '../errors/errors.ts'
-import { streamInChunks } from '../event-loop/stream-in-chunks.ts'
+import { streamInChunks } from '../event-loop/chunks.ts'
 import { WorkerJob } from '../event-loop/worker-pool.ts'
 import { isTranslatableEndpoint } from '../formats/endpoint-formats.ts'
 import { withAttempts } from './attempts.ts'

@@ -3,7 +3,7 @@
  * response for the calling key, so that a later request can refer to it, or to its items, instead of repeating them.
  */
 import { createError, ProxyError } from '../../errors/errors.ts'
-import { streamInChunks } from '../../event-loop/stream-in-chunks.ts'
+import { streamInChunks } from '../../event-loop/chunks.ts'
 import { MAX_MAIN_THREAD_BYTES, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
 import { recordedEndUserOf } from '../../formats/end-user.ts'
 import { asString, isJsonObject } from '../../formats/json/canonical.ts'

@@ -3,7 +3,7 @@
  * omitted, provider extras are unpacked, and a form is reduced to its texts.
  */
 import { isUtf8 } from 'node:buffer'
-import { copyInChunks } from '../../event-loop/copy-in-chunks.ts'
+import { copyInChunks } from '../../event-loop/chunks.ts'
 import { MAX_MAIN_THREAD_BYTES, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
 import { unpackExtras } from '../../formats/chat/provider-extras.ts'
 import { hasDuplicateKeys, isJsonObject, type JsonObject } from '../../formats/json/canonical.ts'

@@ -15,8 +15,15 @@ import {
 import type { TracingConfig } from '../../config/tracing.ts'
 import { withTimeout } from '../../event-loop/timeouts.ts'
 import type { Log } from '../log.ts'
-import { startRequestTrace, startTaskTrace, type TraceContextInjector, type Tracing } from './request-trace.ts'
-import { UnsampledTrace } from './unsampled-trace.ts'
+import {
+  type InternalCall,
+  type RequestTrace,
+  startRequestTrace,
+  startTaskTrace,
+  type TaskTrace,
+  type TraceContextInjector,
+  type Tracing,
+} from './request-trace.ts'
 
 const MAX_WAITING = 2_048
 const MAX_BATCH = 512
@@ -121,4 +128,39 @@ function createExporter({ url, headers }: TracingConfig, log: Log): SpanExporter
     shutdown: () => exporter.shutdown(),
     forceFlush: () => exporter.forceFlush(),
   }
+}
+
+/** Stands for the trace of a request or a task that is not sampled: records nothing, and writes an unsampled trace context into forwarded headers. */
+class UnsampledTrace implements RequestTrace, TaskTrace {
+  readonly #headers: Headers
+  readonly #injectContext: (headers: Headers) => void
+
+  constructor(headers: Headers, injectContext: (headers: Headers) => void) {
+    this.#headers = headers
+    this.#injectContext = injectContext
+  }
+
+  beginCall(): void {
+    this.#injectContext(this.#headers)
+  }
+
+  traceInternalCall<T>(_: InternalCall, send: (headers: Headers) => Promise<T>): Promise<T> {
+    return this.#sendUnsampled(send)
+  }
+
+  traceHook<T>(_: string, send: (headers: Headers) => Promise<T>): Promise<T> {
+    return this.#sendUnsampled(send)
+  }
+
+  #sendUnsampled<T>(send: (headers: Headers) => Promise<T>): Promise<T> {
+    const headers = new Headers()
+    this.#injectContext(headers)
+    return send(headers)
+  }
+
+  recordFailedAttempt(): void {}
+
+  failCall(): void {}
+
+  end(): void {}
 }

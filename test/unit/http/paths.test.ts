@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createNotFoundError } from '../../../src/http/not-found.ts'
-import { allowedMethodsOf, resolveMethod, resolveTarget } from '../../../src/http/paths.ts'
+import { allowedMethodsOf, createNotFoundError, resolveMethod, resolveTarget } from '../../../src/http/paths.ts'
 import { detectApiForm } from '../../../src/http/respond.ts'
 import { SEEDED_DETECTOR } from '../../harness/vendors.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createReadiness } from '../../../src/http/readiness.ts'
+import { createReadiness } from '../../../src/http/health.ts'
 
 test.each([
   ['ok', 200],

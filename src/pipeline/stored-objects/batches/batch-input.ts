@@ -1,5 +1,5 @@
 /** Scans a batch's file: counts its requests, and lists their models and the stored objects that they name. */
-import { copyInChunks } from '../../../event-loop/copy-in-chunks.ts'
+import { copyInChunks } from '../../../event-loop/chunks.ts'
 import { createYielder } from '../../../event-loop/work-scheduler.ts'
 import { MAX_MAIN_THREAD_BYTES, WorkerJob, workerPool } from '../../../event-loop/worker-pool.ts'
 import type { MultipartForm } from '../../../formats/multipart-form.ts'
