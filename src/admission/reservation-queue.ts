@@ -19,30 +19,27 @@ export interface ReservationQueueOptions {
   maxWaitMs: number
 }
 
-export interface ReservationQueues {
-  /** Returns the rejection of an older request that this one must not overtake. Null when it may try to reserve. */
-  findOlderRejection(request: ReservationRequest): ReservationRejection | null
-  /** Resolves to the first reply that is not `reserved`, or to the last one at `maxWaitMs`. Rejects with ClientDisconnected when the signal is aborted. */
-  wait(request: ReservationRequest, rejection: ReservationRejection, signal: AbortSignal): Promise<ReservationReply>
-  /** Retries the waiting requests of these projects, whose reservations have ended. */
-  retryWaiting(projectIds: readonly number[]): void
-}
-
 /** Waiting requests per project. Further ones are rejected at once. */
 const MAX_WAITING = 200
 const FIRST_POLL_MS = 500
 const MAX_POLL_MS = 2_000
 
-export function createReservationQueues(options: ReservationQueueOptions): ReservationQueues {
+export function createReservationQueues(options: ReservationQueueOptions) {
   /** The non-empty queues, by project id. */
   const queues = new Map<number, ReservationQueue>()
 
   return {
-    findOlderRejection(request) {
+    /** Returns the rejection of an older request that this one must not overtake. Null when it may try to reserve. */
+    findOlderRejection(request: ReservationRequest): ReservationRejection | null {
       const queue = queues.get(request.project_id)
       return queue && !queue.isFull ? queue.findOlderRejection(request) : null
     },
-    async wait(request, rejection, signal) {
+    /** Resolves to the first reply that is not `reserved`, or to the last one at `maxWaitMs`. Rejects with ClientDisconnected when the signal is aborted. */
+    async wait(
+      request: ReservationRequest,
+      rejection: ReservationRejection,
+      signal: AbortSignal,
+    ): Promise<ReservationReply> {
       const queue = queues.get(request.project_id) ?? new ReservationQueue(options)
       if (queue.isFull) return rejection
       queues.set(request.project_id, queue)
@@ -52,7 +49,8 @@ export function createReservationQueues(options: ReservationQueueOptions): Reser
         if (queue.isEmpty) queues.delete(request.project_id)
       }
     },
-    retryWaiting(projectIds) {
+    /** Retries the waiting requests of these projects, whose reservations have ended. */
+    retryWaiting(projectIds: readonly number[]): void {
       if (queues.size === 0 || projectIds.length === 0) return
       for (const [id, queue] of queues) if (projectIds.includes(id) || queue.waitsForOrganization) queue.retry()
     },

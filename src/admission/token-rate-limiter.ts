@@ -4,7 +4,6 @@
  */
 import { createError } from '../errors/errors.ts'
 import { BackgroundWork } from '../event-loop/background-work.ts'
-import { withTimeout } from '../event-loop/timeouts.ts'
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
 import { type CountReceipt, type FastStore, tokenWindowName } from '../stores/fast-store.ts'
 import { toRetryAfterSeconds } from './rate-limiter.ts'
@@ -68,8 +67,6 @@ export function createTokenRateLimiter(store: Pick<FastStore, 'count' | 'uncount
       const [first] = reservations
       if (first && left > 0) void settling.add(countExcess(first.windowName, left))
     },
-    async drain(timeLimitMs) {
-      await withTimeout(timeLimitMs, settling.settled()).catch(() => {})
-    },
+    drain: timeLimitMs => settling.drain(timeLimitMs),
   }
 }

@@ -1,4 +1,5 @@
 /** Tracks work that continues after its request is answered, so that a shutdown can wait for it. */
+import { withTimeout } from './timeouts.ts'
 
 export class BackgroundWork {
   readonly #inFlight = new Set<Promise<void>>()
@@ -13,5 +14,10 @@ export class BackgroundWork {
   /** Resolves when all work is done, including work that is added meanwhile. */
   async settled(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight)
+  }
+
+  /** Resolves when all work is done, or the time is up. */
+  async drain(timeLimitMs: number): Promise<void> {
+    await withTimeout(timeLimitMs, this.settled()).catch(() => {})
   }
 }

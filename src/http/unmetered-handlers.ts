@@ -21,19 +21,10 @@ export interface UnmeteredHandlersOptions {
   addressLimits: AddressRateLimits
 }
 
-export interface UnmeteredHandlers {
-  /** Returns the models that a key can use. `escaped` is one model's name as in the path; null for all. */
-  handleModels(incoming: IncomingRequest, escaped: string | null): Promise<Response>
-  /** Returns information about the key, its credits or its models in the format of OpenRouter or LiteLLM. */
-  handleInfo(incoming: IncomingRequest, about: AccountInfo): Promise<Response>
-  handleHealth(incoming: IncomingRequest): Promise<Response>
-  handleProbe(incoming: IncomingRequest, probe: Probe): Promise<Response>
-}
-
 export function createUnmeteredHandlers(
   { models, keyInfo, readiness, connections, addressLimits }: UnmeteredHandlersOptions,
   ingress: Ingress,
-): UnmeteredHandlers {
+) {
   async function respond(
     incoming: IncomingRequest,
     target: RouteTarget,
@@ -56,14 +47,16 @@ export function createUnmeteredHandlers(
   }
 
   return {
-    handleModels: (incoming, escaped) =>
+    /** Returns the models that a key can use. `escaped` is one model's name as in the path; null for all. */
+    handleModels: (incoming: IncomingRequest, escaped: string | null) =>
       respond(incoming, { kind: 'models', id: escaped }, async address => {
         const id = escaped === null ? null : decodeModelId(escaped)
         const caller = await admitCaller(incoming, address)
         const found = id === null ? await models.list(caller) : await models.find(caller, id)
         return { value: detectApiForm(incoming.request) === 'google' ? writeGeminiModels(found) : found }
       }),
-    handleInfo: (incoming, about) =>
+    /** Returns information about the key, its credits or its models in the format of OpenRouter or LiteLLM. */
+    handleInfo: (incoming: IncomingRequest, about: AccountInfo) =>
       respond(incoming, { kind: 'info', about }, async address => {
         const caller = await admitCaller(incoming, address)
         if (about !== 'model/info') return { value: await keyInfo[about === 'key' ? 'readKey' : 'readCredits'](caller) }
@@ -71,13 +64,14 @@ export function createUnmeteredHandlers(
           value: await models.describeModels(caller, parseUrl(incoming.request).searchParams.get('litellm_model_id')),
         }
       }),
-    handleHealth: incoming =>
+    handleHealth: (incoming: IncomingRequest) =>
       respond(incoming, { kind: 'health' }, async address => {
         await addressLimits.limitHealthRequests(address)
         const health = await readiness.checkHealth()
         return { value: health, status: health.status === 'down' ? 503 : 200 }
       }),
-    handleProbe: (incoming, probe) => respond(incoming, { kind: 'probe', probe }, () => readiness.probe(probe)),
+    handleProbe: (incoming: IncomingRequest, probe: Probe) =>
+      respond(incoming, { kind: 'probe', probe }, () => readiness.probe(probe)),
   }
 }
 

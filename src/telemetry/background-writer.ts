@@ -1,7 +1,6 @@
 /** Writes rows in batches in the background. A row that cannot be written is lost, and the loss is logged. */
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
-import { withTimeout } from '../event-loop/timeouts.ts'
 import type { FailureCategory } from './failure-reporter.ts'
 import type { Log } from './log.ts'
 
@@ -58,8 +57,6 @@ export function createBackgroundWriter<Row>(options: BackgroundWriterOptions<Row
         ),
       ),
     settled: () => pending.settled(),
-    async drain(limitMs) {
-      await withTimeout(limitMs, pending.settled()).catch(() => {})
-    },
+    drain: limitMs => pending.drain(limitMs),
   }
 }

@@ -186,9 +186,7 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
       if (!areCopied) await stored
     },
 
-    async drain(timeLimitMs) {
-      await withTimeout(timeLimitMs, storing.settled()).catch(() => {})
-    },
+    drain: timeLimitMs => storing.drain(timeLimitMs),
   }
 }
 

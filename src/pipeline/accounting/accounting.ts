@@ -1,5 +1,4 @@
 /** Opens a recorder for each admitted request, and records requests that were not admitted. */
-import type { Catalogue } from '../../catalogue/catalogue.ts'
 import { ClientDisconnected } from '../../errors/errors.ts'
 import { createMinuteLimiter } from '../../event-loop/minute-limiter.ts'
 import { NO_USAGE } from '../../formats/token-usage.ts'
@@ -16,9 +15,7 @@ import {
 import { describeClientError } from './describe-failure.ts'
 import { type RecorderOptions, RequestRecorder } from './request-recorder.ts'
 
-export type AccountingOptions = Omit<RecorderOptions, 'canRecordRejection' | 'shutdown' | 'activeRequests'> & {
-  catalogue: Catalogue
-}
+export type AccountingOptions = Omit<RecorderOptions, 'canRecordRejection' | 'shutdown' | 'activeRequests'>
 
 export interface Accounting {
   /** `onFinish` is called once, when the request has finished. Pass null for a free request: nothing about it is recorded. */

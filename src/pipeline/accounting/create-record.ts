@@ -82,24 +82,15 @@ export function createRecordDraft(request: RequestMetadata, resolvedKey: Resolve
 }
 
 export function createUsageRecord(
-  {
-    request,
-    resolvedKey,
-    provider,
-    model: called,
-    cachedProvider,
-    latencyMs,
-    judgeCostUsd,
-    details,
-    failedCalls,
-  }: RecordDraft,
+  draft: RecordDraft,
   query: RecordedQuery,
   { status, cacheResult, usage }: RequestOutcome,
   { catalogue, reservation }: Settlement,
 ): UsageRecord {
+  const { request, resolvedKey, provider, details, failedCalls } = draft
   const durationMs = msSince(request.arrivedAtMs)
   const requestedModel = query.alias?.name ?? query.model
-  const model = called ?? query.model
+  const model = draft.model ?? query.model
   const pricedAs = provider?.pricedAs ?? null
   const isHit = cacheResult === 'HIT' || cacheResult === 'HIT-SEMANTIC'
   const hasOthers = listAlternativeModels(query.body).length > 0
@@ -120,7 +111,7 @@ export function createUsageRecord(
     key_id: resolvedKey.key_id,
     endpoint: query.endpoint,
     model,
-    provider: cachedProvider ?? provider?.name ?? null,
+    provider: draft.cachedProvider ?? provider?.name ?? null,
     cache_result: cacheResult,
     status,
     streamed: query.stream,
@@ -128,11 +119,11 @@ export function createUsageRecord(
     cached_prompt_tokens: charged.cachedPromptTokens,
     completion_tokens: sumTokensOf(spent, ({ usage }) => usage.completionTokens),
     tokens_saved: saved.promptTokens,
-    cost_usd: sumOf(spent, ({ usd }) => usd ?? 0) + judgeCostUsd,
+    cost_usd: sumOf(spent, ({ usd }) => usd ?? 0) + draft.judgeCostUsd,
     cost_estimated: spent.find(({ usage }) => usage.estimate)?.usage.estimate?.reason ?? null,
     doubtful_usd: doubtfulUsd(spent),
     saved_usd: price(saved) ?? 0,
-    latency_ms: latencyMs ?? durationMs,
+    latency_ms: draft.latencyMs ?? durationMs,
     duration_ms: durationMs,
     asked_model: model === requestedModel ? null : requestedModel,
     completion_tokens_saved: isHit ? usage.completionTokens : null,

@@ -6,7 +6,6 @@ import { AGGREGATOR, type Catalogue, computeCostUsd } from '../../catalogue/cata
 import { omitImplausibleCost } from '../../catalogue/reported-cost.ts'
 import { BackgroundWork } from '../../event-loop/background-work.ts'
 import { DeadlineTimer } from '../../event-loop/deadline-timer.ts'
-import { withTimeout } from '../../event-loop/timeouts.ts'
 import { apiFormatOf } from '../../formats/endpoint-formats.ts'
 import { isJsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
 import type { TokenUsage } from '../../formats/token-usage.ts'
@@ -120,9 +119,7 @@ export function createUsageReconciler({
       )
       void queueing.add(queued.then(() => {}))
     },
-    async drain(limitMs) {
-      await withTimeout(limitMs, queueing.settled()).catch(() => {})
-    },
+    drain: limitMs => queueing.drain(limitMs),
     async stop() {
       stopping.abort()
       timer.clear()

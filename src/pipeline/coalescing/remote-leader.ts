@@ -6,7 +6,7 @@ import { EventChunk } from '../../formats/sse/event-chunk.ts'
 import { createEventSplitter } from '../../formats/sse/split-events.ts'
 import type { Lease, ProcessBus } from '../../stores/redis/process-bus.ts'
 import { encodeMessage, MESSAGE_KINDS, type Message, STREAM_ENDS } from './messages.ts'
-import type { SharedCall, SharedCallResult } from './shared-call.ts'
+import { NOT_SHAREABLE, type SharedCall, type SharedCallResult } from './shared-call.ts'
 
 /** A leader is dead if it sends nothing while this process receives as many of its own echoes, one a second. */
 const MAX_MISSED_HEARTBEATS = 5
@@ -107,8 +107,6 @@ export class RemoteLeader {
   }
 }
 
-const NOT_SHAREABLE: SharedCallResult = { kind: 'notShareable', failure: null }
-
 const ECHO_INTERVAL_MS = 1_000
 
 /** The followed calls of this process. */
@@ -137,7 +135,7 @@ export class RemoteLeaders {
       this.#remove(followerId)
       return false
     }
-    onAbort(call.signal, () => call.settle({ kind: 'notShareable', failure: null }))
+    onAbort(call.signal, () => call.settle(NOT_SHAREABLE))
     void call.settled.then(() => {
       leader.leave()
       this.#remove(followerId)

@@ -18,6 +18,9 @@ export type SharedCallResult =
    */
   | { kind: 'notShareable'; failure: CallFailure | null; canFallBack?: boolean }
 
+/** The result of a call whose response only the leader can use. */
+export const NOT_SHAREABLE: SharedCallResult = { kind: 'notShareable', failure: null }
+
 /** The failure for subscribers that cannot retry. */
 export type CallFailure = ProxyError | ClientDisconnected | UpstreamErrorResponse
 

@@ -13,7 +13,7 @@ import type { ModelRouter } from '../../providers/model-router.ts'
 import { MAX_PLAIN_RESPONSE_BYTES, readAllBytes } from '../../providers/read-bytes.ts'
 import type { StorageRequest } from '../../providers/upstream.ts'
 import type { ProxyResponse } from '../request/request.ts'
-import { restoreEchoedFields } from './echoed-fields.ts'
+import { restoreEchoedFields, streamOf } from './echoed-fields.ts'
 import type { StoredResponse, StoredResponses } from './stored-responses.ts'
 
 export interface BackgroundResponseOptions {
@@ -83,13 +83,14 @@ export async function requestBackgroundResponse(
     await store(text)
     return { ...restored, body: text }
   }
-  const stream = restored.body instanceof ReadableStream ? restored.body : new Blob([restored.body]).stream()
   const storeLastEvent = async (event: Uint8Array) => {
     const finished = parseEventData(event)?.response
     if (isJsonObject(finished)) await store(JSON.stringify(finished))
     return event
   }
-  const storing = transformEvents(stream, event => (responsesFormat.isLastEvent(event) ? storeLastEvent(event) : event))
+  const storing = transformEvents(streamOf(restored.body), event =>
+    responsesFormat.isLastEvent(event) ? storeLastEvent(event) : event,
+  )
   return { ...restored, body: storing }
 }
 

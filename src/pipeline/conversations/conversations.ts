@@ -31,6 +31,7 @@ import { parseRequestBytes } from '../request/parse-request.ts'
 import type { CompletionQuery } from '../request/query.ts'
 import type { ProxyResponse } from '../request/request.ts'
 import { completeBackgroundResponse, parseStoredResponse } from './background-responses.ts'
+import { streamOf } from './echoed-fields.ts'
 import type { StoredResponse, StoredResponses } from './stored-responses.ts'
 
 type RequestInput = Parameters<typeof parseRequestBytes>[0]
@@ -204,10 +205,8 @@ function createResponseStore({
     if (endpoint !== 'responses' || !isStorable || response.status !== 200) return response
     if (isStoredByProvider(context, response)) return response
     const { body, headers } = response
-    if (headers['content-type']?.includes('text/event-stream')) {
-      const stream = body instanceof ReadableStream ? body : new Blob([body]).stream()
-      return { ...response, body: storeEvents(context, stream) }
-    }
+    if (headers['content-type']?.includes('text/event-stream'))
+      return { ...response, body: storeEvents(context, streamOf(body)) }
     const isStreamed = body instanceof ReadableStream
     const complete = isStreamed ? new Uint8Array(await new Response(body).arrayBuffer()) : body
     await store(context, typeof complete === 'string' ? complete : new TextDecoder().decode(complete))

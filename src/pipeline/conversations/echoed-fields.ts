@@ -22,14 +22,8 @@ function rewriteFields(rewrite: ResponseRewrite, owner: number): Uint8Array | Pr
     : writeEchoedFields(rewrite)
 }
 
-function rewriteEvents(
-  stream: ReadableStream<Uint8Array>,
-  fields: JsonObject,
-  owner: number,
-): ReadableStream<Uint8Array> {
-  return transformEvents(stream, bytes =>
-    mayContainResponse(bytes) ? rewriteFields({ bytes, isEvent: true, fields }, owner) : bytes,
-  )
+function rewriteEvent(bytes: Uint8Array, fields: JsonObject, owner: number): Uint8Array | Promise<Uint8Array> {
+  return mayContainResponse(bytes) ? rewriteFields({ bytes, isEvent: true, fields }, owner) : bytes
 }
 
 /** Returns a provider's response as it is stored and shared. */
@@ -42,7 +36,12 @@ export function resetEchoedFieldsInEvent(
   bytes: Uint8Array,
   { project_id: owner }: Owner,
 ): Uint8Array | Promise<Uint8Array> {
-  return mayContainResponse(bytes) ? rewriteFields({ bytes, isEvent: true, fields: ECHOED_FIELDS }, owner) : bytes
+  return rewriteEvent(bytes, ECHOED_FIELDS, owner)
+}
+
+/** Returns the body as a stream. */
+export function streamOf(body: ProxyResponse['body']): ReadableStream<Uint8Array> {
+  return body instanceof ReadableStream ? body : new Blob([body]).stream()
 }
 
 /** Returns the response with the fields that its client gets. Responses with errors are unchanged. */
@@ -55,8 +54,7 @@ export async function restoreEchoedFields(
   if (status !== 200) return response
   const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body
   if (headers['content-type']?.includes('text/event-stream')) {
-    const stream = body instanceof ReadableStream ? body : new Blob([body]).stream()
-    return { ...response, body: rewriteEvents(stream, fields, owner) }
+    return { ...response, body: transformEvents(streamOf(body), event => rewriteEvent(event, fields, owner)) }
   }
   const bytes = body instanceof ReadableStream ? new Uint8Array(await new Response(body).arrayBuffer()) : body
   return { ...response, body: await rewriteFields({ bytes, isEvent: false, fields }, owner) }

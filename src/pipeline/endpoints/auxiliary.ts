@@ -27,7 +27,7 @@ import { parseLargeRequest, parseRequest, parseRequestBytes, readModel } from '.
 import type { CountTokensQuery, ExplainQuery, FeedbackQuery } from '../request/query.ts'
 import type { ProxyRequest, ProxyResponse } from '../request/request.ts'
 import { toResponseHeaders } from '../response/complete-call.ts'
-import { JSON_HEADERS } from '../response/response-headers.ts'
+import { createJsonResponse } from '../response/response-headers.ts'
 
 type AuxiliaryQuery = CountTokensQuery | ExplainQuery | FeedbackQuery
 
@@ -185,8 +185,4 @@ async function recordFeedback(
   if (outcome === 'gone') throw createError('hitExpired')
   recordVerdict('person', verdict === 'right' ? 'same' : 'different')
   return createJsonResponse({ request_id, verdict })
-}
-
-function createJsonResponse(value: unknown): ProxyResponse {
-  return { status: 200, headers: { ...JSON_HEADERS }, body: JSON.stringify(value) }
 }

@@ -1,5 +1,6 @@
 /** Sends requests for stored objects to the hook: the requests of a batch before it is created, a stored response before it is served. */
 import { createYielder } from '../../event-loop/work-scheduler.ts'
+import type { Hook, HookDecision } from '../../hooks/hook.ts'
 import { HookRejection } from '../../hooks/hook-response.ts'
 import { MAX_PLAIN_RESPONSE_BYTES, readAllBytes } from '../../providers/read-bytes.ts'
 import type { PassThroughBody } from '../../providers/upstream.ts'
@@ -26,16 +27,11 @@ export async function checkBatchRequests(
   { hook }: Pick<PipelineServices, 'hook'>,
 ): Promise<void> {
   if (!hook) return
-  const {
-    request: { trace },
-    resolvedKey,
-  } = context
-  const metadata = describeForHook(context)
   const yieldIfDue = createYielder()
   const inFlight = new Set<Promise<void>>()
   for (const { bytes, errorPrefix } of lines) {
-    const request = await createJsonPayload(bytes, { owner: resolvedKey.project_id, maxBytes: hook.maxBytes })
-    const decision: Promise<void> = hook.decide({ phase: 'before', metadata, request, trace }).then(
+    const request = await createJsonPayload(bytes, payloadOptions(context, hook))
+    const decision: Promise<void> = decideBefore(context, request, hook).then(
       () => void inFlight.delete(decision),
       error => {
         throw error instanceof HookRejection ? error.withPrefix(errorPrefix) : error
@@ -57,9 +53,16 @@ export async function checkStoredObjectBody(
   { hook }: Pick<PipelineServices, 'hook'>,
 ): Promise<void> {
   if (!hook) return
-  const options = { owner: context.resolvedKey.project_id, maxBytes: hook.maxBytes, omitsFiles: true }
-  const request = await createBodyPayload(body, options)
-  await hook.decide({ phase: 'before', metadata: describeForHook(context), request, trace: context.request.trace })
+  const request = await createBodyPayload(body, { ...payloadOptions(context, hook), omitsFiles: true })
+  await decideBefore(context, request, hook)
+}
+
+function payloadOptions({ resolvedKey }: RequestContext, { maxBytes }: Hook) {
+  return { owner: resolvedKey.project_id, maxBytes }
+}
+
+function decideBefore(context: RequestContext, request: Uint8Array | null, hook: Hook): Promise<HookDecision> {
+  return hook.decide({ phase: 'before', metadata: describeForHook(context), request, trace: context.request.trace })
 }
 
 /** Checks the decoded query string that is forwarded with the request. Throws like `Hook.decide`. */
@@ -67,13 +70,12 @@ export async function checkQueryString(
   context: RequestContext,
   { hook }: Pick<PipelineServices, 'hook'>,
 ): Promise<void> {
-  const { search, trace } = context.request
+  const { search } = context.request
   if (!hook || search.length <= 1) return
   const fields = Map.groupBy(new URLSearchParams(search), ([name]) => name)
   const query = Object.fromEntries(Array.from(fields, ([name, given]) => [name, given.map(([, value]) => value)]))
   const bytes = Buffer.from(JSON.stringify({ query }))
-  const request = await createJsonPayload(bytes, { owner: context.resolvedKey.project_id, maxBytes: hook.maxBytes })
-  await hook.decide({ phase: 'before', metadata: describeForHook(context), request, trace })
+  await decideBefore(context, await createJsonPayload(bytes, payloadOptions(context, hook)), hook)
 }
 
 /** Checks a stored response and returns it with its whole body in memory. Throws like `Hook.decide`. */
@@ -84,24 +86,14 @@ export async function checkStoredResponse(
 ): Promise<ProxyResponse> {
   if (!hook || response.status !== 200) return response
   const { body } = response
-  const name = context.provider?.name ?? ''
+  const { request, provider } = context
   const bytes =
     body instanceof ReadableStream
-      ? await readAllBytes(body, name, MAX_PLAIN_RESPONSE_BYTES, context.request.responseMemory)
+      ? await readAllBytes(body, provider?.name ?? '', MAX_PLAIN_RESPONSE_BYTES, request.responseMemory)
       : Buffer.from(body)
   const form: HookPayloadFormat = response.headers['content-type']?.includes('text/event-stream') ? 'events' : 'json'
-  const payload = await createJsonPayload(bytes, {
-    owner: context.resolvedKey.project_id,
-    maxBytes: hook.maxBytes,
-    form,
-  })
+  const payload = await createJsonPayload(bytes, { ...payloadOptions(context, hook), form })
   const metadata = { ...describeForHook(context), stored: true }
-  await hook.decide({
-    phase: 'after',
-    metadata,
-    request: NO_REQUEST,
-    response: payload,
-    trace: context.request.trace,
-  })
+  await hook.decide({ phase: 'after', metadata, request: NO_REQUEST, response: payload, trace: request.trace })
   return { ...response, body: bytes }
 }

@@ -63,6 +63,14 @@ export interface ModelDirectory {
   describeModels(caller: CallerCredentials, id: string | null): Promise<{ data: LiteLlmModelInfo[] }>
 }
 
+/** A model under a name that requests may use. */
+interface NamedModel {
+  name: string
+  model: AvailableModel
+  /** Set if the name is an alias. */
+  alias?: ModelAlias
+}
+
 export function createModelDirectory(
   admission: Admission,
   modelRouter: ModelRouter,
@@ -74,29 +82,31 @@ export function createModelDirectory(
     admission.resolveKey(admission.hashKey(authorization), address)
 
   /** Returns null for an alias that the key may not use, or whose model is unavailable. */
-  function findAliased({ name, model }: ModelAlias, resolvedKey: ResolvedKey): AvailableModel | null {
+  function findAliased(alias: ModelAlias, resolvedKey: ResolvedKey): NamedModel | null {
+    const { name, model } = alias
     const known = isModelAllowed(name, resolvedKey) && modelRouter.findModel(model, withoutModelAllowlist(resolvedKey))
-    return !known || known instanceof ProxyError ? null : known
+    return !known || known instanceof ProxyError ? null : { name, model: known, alias }
   }
 
-  function describeAlias(alias: ModelAlias, resolvedKey: ResolvedKey): DirectoryModel | null {
-    const { name, model } = alias
-    const known = findAliased(alias, resolvedKey)
-    return known && { ...describe(known, isDirect(known.provider)), id: name, display_name: name, alias_of: model }
+  /** Lists the models and the aliases that the caller can use, sorted by name. */
+  async function listNamed(caller: CallerCredentials): Promise<NamedModel[]> {
+    const resolvedKey = await resolveCaller(caller)
+    await modelRouter.loadModelNames(resolvedKey)
+    const listed: NamedModel[] = modelRouter.listModels(resolvedKey).map(model => ({ name: model.model, model }))
+    const aliases = listModelAliases(resolvedKey).flatMap(alias => findAliased(alias, resolvedKey) ?? [])
+    // An alias takes the place of a model of its name.
+    const byName = new Map([...listed, ...aliases].map(named => [named.name, named]))
+    return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  function describeNamed({ name, model, alias }: NamedModel): DirectoryModel {
+    const described = { ...describe(model, isDirect(model.provider)), id: name, display_name: name }
+    return alias ? { ...described, alias_of: alias.model } : described
   }
 
   return {
     async list(caller) {
-      const resolvedKey = await resolveCaller(caller)
-      await modelRouter.loadModelNames(resolvedKey)
-      const models = new Map(
-        modelRouter.listModels(resolvedKey).map(model => [model.model, describe(model, isDirect(model.provider))]),
-      )
-      for (const alias of listModelAliases(resolvedKey)) {
-        const found = describeAlias(alias, resolvedKey)
-        if (found) models.set(alias.name, found)
-      }
-      const data = [...models.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+      const data = (await listNamed(caller)).map(describeNamed)
       return { object: 'list', data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
     },
 
@@ -104,25 +114,18 @@ export function createModelDirectory(
       const resolvedKey = await resolveCaller(caller)
       await modelRouter.loadModelNames(resolvedKey)
       const alias = findModelAlias(id, resolvedKey)
-      const aliased = alias && describeAlias(alias, resolvedKey)
-      if (aliased) return aliased
+      const aliased = alias && findAliased(alias, resolvedKey)
+      if (aliased) return describeNamed(aliased)
       const model = modelRouter.findModel(id, resolvedKey)
-      if (!(model instanceof ProxyError)) return { ...describe(model, isDirect(model.provider)), id, display_name: id }
+      if (!(model instanceof ProxyError)) return describeNamed({ name: id, model })
       throw model.status < 500 ? model : createError('modelNotListed', { model: quoteModel(id) })
     },
 
     async describeModels(caller, id) {
-      const resolvedKey = await resolveCaller(caller)
-      await modelRouter.loadModelNames(resolvedKey)
-      const models = new Map(modelRouter.listModels(resolvedKey).map(model => [model.model, model]))
-      for (const alias of listModelAliases(resolvedKey)) {
-        const found = findAliased(alias, resolvedKey)
-        if (found) models.set(alias.name, found)
-      }
-      const selected = [...models].filter(([name]) => id === null || name === id).sort(([a], [b]) => (a < b ? -1 : 1))
+      const selected = (await listNamed(caller)).filter(({ name }) => id === null || name === id)
       if (id !== null && selected.length === 0) throw createError('modelNotListed', { model: quoteModel(id) })
       return {
-        data: selected.map(([name, model]) =>
+        data: selected.map(({ name, model }) =>
           createLiteLlmModelInfo(name, model, ownerOf(model.provider, model.model, isDirect(model.provider))),
         ),
       }

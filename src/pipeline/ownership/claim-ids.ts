@@ -6,6 +6,7 @@ import type { Catalogue } from '../../catalogue/catalogue.ts'
 import { createYielder } from '../../event-loop/work-scheduler.ts'
 import { MAX_MAIN_THREAD_BYTES } from '../../event-loop/worker-pool.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
+import { transformBytes } from '../../formats/sse/split-events.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { callFunction } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
@@ -79,7 +80,11 @@ export async function claimIdsInBody(
     await callFunction(database, 'claim_created_ids', claim).catch(() => {})
   }
 
-  if (body instanceof ReadableStream) return claimIdsInStream(body, claimChunk)
+  if (body instanceof ReadableStream)
+    return transformBytes(body, async read => {
+      if (read) await claimChunk(read)
+      return read ?? NO_BYTES
+    })
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   const yieldIfDue = createYielder()
   for (let at = 0; at < bytes.length; at += MAX_MAIN_THREAD_BYTES) {
@@ -89,21 +94,4 @@ export async function claimIdsInBody(
   return body
 }
 
-function claimIdsInStream(
-  stream: ReadableStream<Uint8Array>,
-  claimChunk: (bytes: Uint8Array) => Promise<void>,
-): ReadableStream<Uint8Array> {
-  const reader = stream.getReader()
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await reader.read()
-        if (done) return controller.close()
-        await claimChunk(value)
-        controller.enqueue(value)
-      },
-      cancel: reason => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  )
-}
+const NO_BYTES = new Uint8Array(0)

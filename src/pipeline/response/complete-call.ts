@@ -10,6 +10,7 @@ import { canFallBackAfter } from '../../providers/classify-rejection.ts'
 import { MAX_PLAIN_RESPONSE_BYTES, readAllBytes } from '../../providers/read-bytes.ts'
 import type { UpstreamResponse } from '../../providers/upstream.ts'
 import { isGenerationId } from '../accounting/usage-reconciler.ts'
+import { NOT_SHAREABLE } from '../coalescing/shared-call.ts'
 import type { AttemptResult, LeaderContext, PipelineServices, RoutedContext } from '../context/request-context.ts'
 import { listAlternativeModels } from '../request/parse-request.ts'
 import type { CompletionQuery } from '../request/query.ts'
@@ -32,16 +33,26 @@ export async function storeResponse(
 }
 
 /** Creates the cache entry that is served to followers. */
-export function createSharedEntry(
-  { provider }: Pick<RoutedContext, 'provider'>,
-  body: Uint8Array,
+function createSharedEntry(
+  { provider }: LeaderContext,
+  { bytes: body, decision }: { bytes: Uint8Array; decision: HookDecision | null },
   usage: CallUsage,
-  decision: HookDecision | null,
 ): CacheEntry {
   const now = nowMs()
   const { promptTokens, completionTokens } = savedUsage(usage)
   const policy = decision?.policy ?? null
   return { body, provider: provider.name, promptTokens, completionTokens, createdAtMs: now, expiresAtMs: now, policy }
+}
+
+/** Settles the call: followers get a complete response. Null stands for one that only the leader can use. */
+export function settleCall(
+  context: LeaderContext,
+  complete: { bytes: Uint8Array; decision: HookDecision | null } | null,
+  usage: CallUsage,
+): void {
+  const { call } = context
+  if (complete) call.settle({ kind: 'complete', entry: createSharedEntry(context, complete, usage) })
+  else call.settle(NOT_SHAREABLE)
 }
 
 /** Returns the usage that a hit saves. Estimated usage counts as none. */

@@ -4,6 +4,7 @@ import type { LookupResult } from '../../cache/lookup.ts'
 import { formatUsd } from '../../catalogue/catalogue.ts'
 import { nowMs } from '../../event-loop/clock.ts'
 import { OMITTED_HEADER } from '../../providers/translations/with-translations.ts'
+import type { ProxyResponse } from '../request/request.ts'
 
 /** `cost` is in US dollars; null if it is not known. `lookup` is the cache's lookup result, if there was a lookup. */
 export function createMissHeaders(
@@ -44,13 +45,11 @@ export function createEmbeddingsHitHeaders(
 /** Creates the headers of a request that follows another request's stream. */
 export function createCoalescedHeaders(provider: string, estimatedPromptTokens: number): Record<string, string> {
   return {
+    ...createMissHeaders(provider, 0),
     age: '0',
     'cache-status': 'model-proxy; fwd=miss; collapsed',
     'x-proxy-cache': 'HIT',
-    'x-proxy-cache-age': '0',
     'x-proxy-cache-reason': 'coalesced',
-    'x-proxy-cost-usd': '0',
-    'x-proxy-provider': provider,
     // The exact count arrives at the end of the stream, too late for a header.
     'x-proxy-tokens-saved': `${estimatedPromptTokens}`,
   }
@@ -63,4 +62,10 @@ export function addOmittedHeader(headers: Record<string, string>, omitted: reado
 }
 
 export const JSON_HEADERS = { 'content-type': 'application/json' }
+
+/** Returns a response of the proxy's own. */
+export function createJsonResponse(value: unknown): ProxyResponse {
+  return { status: 200, headers: { ...JSON_HEADERS }, body: JSON.stringify(value) }
+}
+
 export const SSE_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }

@@ -5,7 +5,7 @@ import type { EventChunk } from '../../formats/sse/event-chunk.ts'
 import type { CallFailure, SharedCall, Subscriber } from '../coalescing/shared-call.ts'
 
 /** Equal to the bytes that a shared call retains for late subscribers. */
-const MAX_HELD_BYTES = 16 * 1024 * 1024
+export const MAX_HELD_BYTES = 16 * 1024 * 1024
 
 /** A subscriber that delivers what it holds, and then what its own subscription delivers. */
 export class StreamHold implements Subscriber, MemoryHolder {

@@ -7,6 +7,7 @@ import type { RemainingSpending } from '../../admission/admission.ts'
 import type { Budgets, CostBound } from '../../admission/budgets.ts'
 import type { TokenRateLimiter, TokenReservation } from '../../admission/token-rate-limiter.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
+import { addCostBounds } from './max-cost.ts'
 
 export interface SpendingLimits {
   budgets: Pick<Budgets, 'reserve' | 'stopRenewing' | 'release'>
@@ -23,7 +24,7 @@ export class RequestSpending {
   readonly #requestId: string
   readonly #tokenReservations: TokenReservation[] = []
   /** The sum of the reservations in budgets; null if there is none. */
-  reserved: { usd: number | null; tokens: number | null } | null = null
+  reserved: CostBound | null = null
   /** The id of the reservation in budgets. */
   #id: string | null = null
   #reservedAheadFor: string | null = null
@@ -63,11 +64,7 @@ export class RequestSpending {
     const request = { id, project_id, key_id, request_id: this.#requestId, model, ...this.query, ...bound }
     this.remainingUsd = await this.#limits.budgets.reserve(request, signal)
     this.#id = id
-    const { usd, tokens } = this.reserved ?? { usd: 0, tokens: 0 }
-    this.reserved = {
-      usd: usd === null || bound.usd === null ? null : usd + bound.usd,
-      tokens: tokens === null || bound.tokens === null ? null : tokens + bound.tokens,
-    }
+    this.reserved = this.reserved ? addCostBounds(this.reserved, bound) : bound
     if (this.#isFinished) this.#limits.budgets.release(id)
   }
 

@@ -5,7 +5,7 @@ import { type ArgumentsOf, callFunction, type RowOf } from '../../postgres/call.
 import { traitsOf } from '../../providers/stored-object-collections.ts'
 import type { PipelineServices } from '../context/request-context.ts'
 import type { ProxyResponse } from '../request/request.ts'
-import { JSON_HEADERS } from '../response/response-headers.ts'
+import { createJsonResponse } from '../response/response-headers.ts'
 import { type ObjectContext, requireOpenAi, requireVendor } from './find-object.ts'
 import { isBatchInProgress } from './record-object-state.ts'
 
@@ -50,7 +50,7 @@ export async function listObjects(
     // Anthropic's newer pagination uses `next_page`, the older one ids.
     ...(collection === 'anthropic_files' ? { next_page: hasMore ? (page.at(-1)?.id ?? null) : null } : {}),
   }
-  return { status: 200, headers: { ...JSON_HEADERS }, body: JSON.stringify(list) }
+  return createJsonResponse(list)
 }
 
 type ListedObject = RowOf<'list_stored_objects'>

@@ -4,14 +4,12 @@ import { omitImplausibleCost } from '../../catalogue/reported-cost.ts'
 import { MAX_MAIN_THREAD_BYTES, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
 import { concatBytes } from '../../formats/sse/split-events.ts'
 import { addUsage, NO_USAGE } from '../../formats/token-usage.ts'
-import { callFunctionForRow } from '../../postgres/call.ts'
-import { batchReservationId, releaseSpending } from '../../postgres/spending.ts'
 import { MAX_PLAIN_RESPONSE_BYTES } from '../../providers/read-bytes.ts'
 import { brokenResponseError } from '../../providers/upstream-failure.ts'
 import type { PipelineServices } from '../context/request-context.ts'
 import { type BatchResult, readBatchResult } from './batches/jobs.ts'
 import type { FoundObjectContext } from './find-object.ts'
-import { BATCH_PRICE_FACTOR, type ModelCost, recordBatchCost } from './record-object-state.ts'
+import { BATCH_PRICE_FACTOR, type ModelCost, recordBatchOnce } from './record-object-state.ts'
 
 const READ_RESULT = new WorkerJob<Uint8Array, BatchResult | null>(
   new URL('./batches/jobs.ts', import.meta.url),
@@ -34,7 +32,7 @@ export function recordBatchResults(
       await tally.push(value)
       return value
     }
-    await recordOnce(context, await tally.end(), stages)
+    await recordBatchOnce(context, await tally.end(), stages)
     return null
   }
 
@@ -111,22 +109,4 @@ function createTally({ resolvedKey, object }: FoundObjectContext, { catalogue }:
       return [...spent.values()]
     },
   }
-}
-
-/** Writes one usage record per model. Only the request that first read all results does so. */
-async function recordOnce(
-  context: FoundObjectContext,
-  spent: readonly ModelCost[],
-  stages: PipelineServices,
-): Promise<void> {
-  const { resolvedKey, object } = context
-  const { id } = object
-  const settled = await callFunctionForRow(stages.database, 'claim_batch_settlement', {
-    of_project: resolvedKey.project_id,
-    batch_id: id,
-  })
-  if (!settled) return
-  const reservation = batchReservationId(resolvedKey.project_id, id)
-  if (resolvedKey.has_budgets && spent.length === 0) await releaseSpending(stages.database, [reservation])
-  for (const each of spent) recordBatchCost(context, each, { reservation, ...settled }, stages)
 }

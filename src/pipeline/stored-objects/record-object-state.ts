@@ -4,7 +4,6 @@ import { computeCostUsd } from '../../catalogue/catalogue.ts'
 import { omitImplausibleCost } from '../../catalogue/reported-cost.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
 import { NO_USAGE, type TokenUsage } from '../../formats/token-usage.ts'
-import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { callFunction, callFunctionForRow } from '../../postgres/call.ts'
 import { batchReservationId, releaseSpending } from '../../postgres/spending.ts'
 import type { PipelineServices } from '../context/request-context.ts'
@@ -54,7 +53,7 @@ export async function recordObjectState(
     of_provider: row.provider,
     ...describeObject(object, text),
   })
-  if (target.collection === 'message_batches') return releaseUnspent(object, resolvedKey, stages)
+  if (target.collection === 'message_batches') return releaseUnspent(object, context, stages)
   if (target.collection !== 'batches') return
   for (const fileId of [object.output_file_id, object.error_file_id]) {
     if (typeof fileId !== 'string') continue
@@ -76,46 +75,38 @@ export function isBatchInProgress({ object, type, status, processing_status }: J
 }
 
 /** Releases the reservation of a message batch that has ended without a response. Usage of other batches is in their results. */
-async function releaseUnspent(
-  batch: JsonObject,
-  resolvedKey: ResolvedKey,
+async function releaseUnspent(batch: JsonObject, context: FoundObjectContext, stages: PipelineServices): Promise<void> {
+  const { request_counts: counts } = batch
+  if (!isBatchInProgress(batch) && isJsonObject(counts) && counts.succeeded === 0) await releaseBatch(context, stages)
+}
+
+/** Releases the batch's reservation, if budgets apply. */
+async function releaseBatch(
+  { resolvedKey, object }: FoundObjectContext,
   { database }: PipelineServices,
 ): Promise<void> {
-  if (!resolvedKey.has_budgets || isBatchInProgress(batch)) return
-  const { id, request_counts: counts } = batch
-  if (typeof id === 'string' && isJsonObject(counts) && counts.succeeded === 0)
-    await releaseSpending(database, [batchReservationId(resolvedKey.project_id, id)])
+  if (resolvedKey.has_budgets) await releaseSpending(database, [batchReservationId(resolvedKey.project_id, object.id)])
 }
 
 function hasRun({ request_counts: counts }: JsonObject): boolean {
   return isJsonObject(counts) && typeof counts.completed === 'number' && counts.completed > 0
 }
 
-/** Records a finished batch's usage. Only the request that first sees it finished does so. */
+/** Records a finished batch's usage. */
 async function recordBatch(batch: JsonObject, context: FoundObjectContext, stages: PipelineServices): Promise<void> {
   const { resolvedKey, object } = context
-  const { id, provider } = object
-  const { database, catalogue } = stages
+  const { provider } = object
   if (isBatchInProgress(batch) || provider.pricedAs === null) return
   const model = typeof batch.model === 'string' ? batch.model : 'batches'
-  const listed = catalogue.find(provider.pricedAs, model)
+  const listed = stages.catalogue.find(provider.pricedAs, model)
   const usage = omitImplausibleCost(readPassThroughUsage(batch.usage), provider, listed)
-  const reservation = batchReservationId(resolvedKey.project_id, id)
   // A batch that failed before any request ran has cost nothing.
-  if (usage === NO_USAGE && !hasRun(batch)) {
-    if (resolvedKey.has_budgets) await releaseSpending(database, [reservation])
-    return
-  }
+  if (usage === NO_USAGE && !hasRun(batch)) return releaseBatch(context, stages)
   if (usage === NO_USAGE && !resolvedKey.has_budgets) return
-  const settled = await callFunctionForRow(database, 'claim_batch_settlement', {
-    of_project: resolvedKey.project_id,
-    batch_id: id,
-  })
-  if (!settled) return
   const fullUsd = usage === NO_USAGE ? null : computeCostUsd(listed, usage)
   const isDiscounted = usage.reportedCostUsd === null && fullUsd !== null && provider.kind !== 'aggregator'
   const usd = isDiscounted ? fullUsd * BATCH_PRICE_FACTOR : fullUsd
-  recordBatchCost(context, { model, usage, usd }, { reservation, ...settled }, stages)
+  await recordBatchOnce(context, [{ model, usage, usd }], stages)
 }
 
 /** A model's usage and cost in a batch. */
@@ -126,8 +117,23 @@ export interface ModelCost {
   usd: number | null
 }
 
+/** Writes one usage record per model. Only the request that first sees the batch finished, or reads all its results, does so. */
+export async function recordBatchOnce(
+  context: FoundObjectContext,
+  spent: readonly ModelCost[],
+  stages: PipelineServices,
+): Promise<void> {
+  const { resolvedKey, object } = context
+  const batch = { of_project: resolvedKey.project_id, batch_id: object.id }
+  const settled = await callFunctionForRow(stages.database, 'claim_batch_settlement', batch)
+  if (!settled) return
+  if (spent.length === 0) await releaseBatch(context, stages)
+  const reservation = batchReservationId(resolvedKey.project_id, object.id)
+  for (const each of spent) recordBatchCost(context, each, { reservation, ...settled }, stages)
+}
+
 /** Writes the usage record. `reservation` is the reservation's id, `tags` are JSON, and `end_user` is the starting request's end user. */
-export function recordBatchCost(
+function recordBatchCost(
   { request, resolvedKey, target, object }: FoundObjectContext,
   { model, usage, usd }: ModelCost,
   { reservation, tags, end_user }: { reservation: string; tags: string | null; end_user: string | null },

@@ -9,7 +9,7 @@ import type { PipelineServices } from '../context/request-context.ts'
 import { requestBackgroundResponse } from '../conversations/background-responses.ts'
 import { responseOwnerOf, type StoredResponse } from '../conversations/stored-responses.ts'
 import type { ProxyResponse } from '../request/request.ts'
-import { SSE_HEADERS } from '../response/response-headers.ts'
+import { createJsonResponse, JSON_HEADERS, SSE_HEADERS } from '../response/response-headers.ts'
 import { replayStream } from '../response/serve-hit.ts'
 import type { ObjectContext } from './find-object.ts'
 import { readLimit } from './list-objects.ts'
@@ -61,15 +61,15 @@ export async function serveOwnResponse(
     // The provider may store a copy, which is deleted, too.
     if (!isProxyResponseId(id)) await requestFromProvider().catch(() => {})
     await callFunction(stages.database, 'delete_stored_response', { ...responseOwnerOf(resolvedKey), response_id: id })
-    return writeJson(JSON.stringify({ id, object: 'response', deleted: true }))
+    return createJsonResponse({ id, object: 'response', deleted: true })
   }
   if (target.subpath === '/input_items')
-    return writeJson(JSON.stringify(createItemPage(turns.flatMap(listInputItems), search)))
+    return createJsonResponse(createItemPage(turns.flatMap(listInputItems), search))
   if (last.unfinished) return requestFromProvider()
   const isBackground = parseJsonObject(last.response)?.background === true
   if (target.subpath === '/cancel' && !isBackground)
     throw invalidRequestError('Only a response with background: true can be cancelled.')
-  if (search.get('stream') !== 'true') return writeJson(last.response)
+  if (search.get('stream') !== 'true') return { status: 200, headers: { ...JSON_HEADERS }, body: last.response }
   // The provider knows which events the client has received.
   const current = isBackground && (await requestFromProvider().catch(() => null))
   if (current && current.status === 200) return current
@@ -90,8 +90,4 @@ function createItemPage(items: JsonObject[], search: URLSearchParams) {
   const data = ordered.slice(start, start + size)
   const [first_id, last_id] = [data[0]?.id ?? null, data.at(-1)?.id ?? null]
   return { object: 'list', data, first_id, last_id, has_more: start + size < ordered.length }
-}
-
-function writeJson(body: string): ProxyResponse {
-  return { status: 200, headers: { 'content-type': 'application/json' }, body }
 }

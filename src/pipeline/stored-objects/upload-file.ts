@@ -1,10 +1,9 @@
 /** Prepares the upload of a file to one provider: the vendor whose API the client uses, or that of the models in a batch's requests. */
-import { invalidRequestError, type ProxyError, throwIfError } from '../../errors/errors.ts'
+import { invalidRequestError, throwIfError } from '../../errors/errors.ts'
 import type { MultipartForm } from '../../formats/multipart-form.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { listModelAliases } from '../../providers/aliases.ts'
 import { checkAllowedModels, hasModelAllowlist } from '../../providers/model-router.ts'
-import type { ClientVendor } from '../../providers/pass-through-operations.ts'
 import type { PassThroughBody } from '../../providers/upstream.ts'
 import { readPassThroughBody } from '../context/read-pass-through.ts'
 import type { PipelineServices } from '../context/request-context.ts'
@@ -34,7 +33,12 @@ export async function prepareFile(context: ObjectContext, stages: PipelineServic
     : NO_INPUT
   throwIfError(checkAllowedModels(models, resolvedKey))
   const named = findBatchProvider(primaryModels, resolvedKey, stages.modelRouter)
-  if (named !== null && vendor !== undefined && named !== vendor) throw createOtherVendorError(vendor, named)
+  if (named !== null && vendor !== undefined && named !== vendor) {
+    throw invalidRequestError(
+      `The base URL or headers of this request select the API of ${vendor}, but the file's requests name models of ${named}.`,
+      'file',
+    )
+  }
   const storageProvider =
     named === null
       ? defaultProvider
@@ -78,11 +82,4 @@ function findBatchProvider(
     )
   }
   return first
-}
-
-function createOtherVendorError(vendor: ClientVendor, named: string): ProxyError {
-  return invalidRequestError(
-    `The base URL or headers of this request select the API of ${vendor}, but the file's requests name models of ${named}.`,
-    'file',
-  )
 }

@@ -28,10 +28,10 @@ import type { ProxyResponse } from '../../request/request.ts'
 import {
   calculateCost,
   createResponseHeaders,
-  createSharedEntry,
   forwardUpstreamError,
   recordMiss,
   setStoredResponseId,
+  settleCall,
   storeResponse,
 } from '../../response/complete-call.ts'
 import { addOmittedHeader, JSON_HEADERS, SSE_HEADERS } from '../../response/response-headers.ts'
@@ -123,11 +123,7 @@ async function createPlainResponse(
   const isComplete = completeness === 'whole' && upstream.isStorable() && decision?.mayStore !== false
   const kind = { isSemantic: !callsTools, isStreamed: false, policy: decision?.policy ?? null }
   if (isComplete) await storeResponse(context, { bytes, ...kind }, usage, stages)
-  context.call.settle(
-    isComplete
-      ? { kind: 'complete', entry: createSharedEntry(context, bytes, usage, decision) }
-      : { kind: 'notShareable', failure: null },
-  )
+  settleCall(context, isComplete ? { bytes, decision } : null, usage)
   subscriber.leave()
   recordMiss(context, usage)
   return response

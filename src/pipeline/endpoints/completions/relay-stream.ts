@@ -18,9 +18,9 @@ import type { CompletionQuery } from '../../request/query.ts'
 import { createClientStream, createClientStreamOptions } from '../../response/client-stream.ts'
 import {
   createResponseHeaders,
-  createSharedEntry,
   recordMiss,
   setStoredResponseId,
+  settleCall,
   storeResponse,
 } from '../../response/complete-call.ts'
 import { SSE_HEADERS } from '../../response/response-headers.ts'
@@ -87,7 +87,7 @@ async function settleStream(
   context: StreamContext,
   upstream: UpstreamResponse,
   stages: PipelineServices,
-  { stream, held, interruption, gate }: ReadStream & { gate: StreamGate },
+  { stream, held, interruption, gate }: ReadEvents & { stream: ResponseStream; gate: StreamGate },
 ): Promise<void> {
   const { query, resolvedKey, call, check } = context
   if (interruption !== undefined)
@@ -117,11 +117,7 @@ async function settleStream(
   const { lastEvent } = apiFormatOf(query.endpoint)
   const lastChunk = held ?? (lastEvent && new EventChunk([lastEvent]))
   if (lastChunk) void call.push(lastChunk)
-  call.settle(
-    isComplete
-      ? { kind: 'complete', entry: createSharedEntry(context, bytes, usage, decision) }
-      : { kind: 'notShareable', failure: null },
-  )
+  settleCall(context, isComplete ? { bytes, decision } : null, usage)
   recordMiss(context, usage)
 }
 
@@ -148,11 +144,6 @@ function settleFailed(
 /** Returns the arguments that settle a call whose response the hook rejects. Readers of a part of it receive the failure, too. */
 function asRejection(failure: ProxyError): { rejection: Parameters<StreamContext['call']['settle']> } {
   return { rejection: [{ kind: 'notShareable', failure }, failure] }
-}
-
-/** Whether the provider ended its response with this failure. After any other failure, the provider may have continued. */
-function replacesResponse(failure: unknown): boolean {
-  return failure instanceof ProxyError && failure.replacesResponse
 }
 
 interface StreamEnd {
@@ -186,10 +177,6 @@ interface ReadEvents {
   held: EventChunk | null
   /** The error that interrupted the stream; undefined if it ended normally. */
   interruption: unknown
-}
-
-interface ReadStream extends ReadEvents {
-  stream: ResponseStream
 }
 
 interface RelayOptions {
@@ -233,7 +220,9 @@ async function settleInterrupted(
 ): Promise<void> {
   const { provider, recorder, call } = context
   // Usage is resolved first, so that it is recorded when the client receives the end.
-  const end = { reason: estimateReasonOf(failure), isInterrupted: !replacesResponse(failure) }
+  // After a failure that does not end the response, the provider may have continued.
+  const isInterrupted = !(failure instanceof ProxyError && failure.replacesResponse)
+  const end = { reason: estimateReasonOf(failure), isInterrupted }
   const usage = await resolveStreamUsage(context, stream, stream.analyze(), end, stages)
   const reported =
     failure instanceof ProxyError

@@ -4,10 +4,7 @@ import type { MemoryReservation } from '../../../event-loop/stream-memory.ts'
 import type { EventChunk } from '../../../formats/sse/event-chunk.ts'
 import type { CallFailure } from '../../coalescing/shared-call.ts'
 import type { LeaderContext, PipelineServices } from '../../context/request-context.ts'
-import type { StreamHold } from '../../response/stream-hold.ts'
-
-/** Equal to the bytes that a shared call retains for late subscribers. */
-const MAX_HELD_BYTES = 16 * 1024 * 1024
+import { MAX_HELD_BYTES, type StreamHold } from '../../response/stream-hold.ts'
 
 export class StreamGate {
   readonly #call: LeaderContext['call']

@@ -8,7 +8,7 @@ import { PASS_THROUGH_OPERATIONS, type PassThroughTraits } from '../../../provid
 import { MAX_PLAIN_RESPONSE_BYTES, readBytes } from '../../../providers/read-bytes.ts'
 import type { UpstreamResponse } from '../../../providers/upstream.ts'
 import { brokenResponseError, emptyResponseError } from '../../../providers/upstream-failure.ts'
-import type { SharedCallResult } from '../../coalescing/shared-call.ts'
+import { NOT_SHAREABLE } from '../../coalescing/shared-call.ts'
 import { readPassThroughRequest } from '../../context/read-pass-through.ts'
 import type {
   AttemptResult,
@@ -19,12 +19,7 @@ import type {
 import { checkResponse } from '../../hook-checks/check-response.ts'
 import type { PassThroughQuery } from '../../request/query.ts'
 import type { ProxyResponse } from '../../request/request.ts'
-import {
-  createResponseHeaders,
-  createSharedEntry,
-  forwardUpstreamError,
-  recordMiss,
-} from '../../response/complete-call.ts'
+import { createResponseHeaders, forwardUpstreamError, recordMiss, settleCall } from '../../response/complete-call.ts'
 import { SSE_HEADERS } from '../../response/response-headers.ts'
 import type { CallUsage } from '../../spending/call-usage.ts'
 import { chargeMaxUsage, describePricedCall } from '../../spending/estimate-usage.ts'
@@ -59,8 +54,6 @@ const READ_RESPONSE = new WorkerJob<
   ExpectedPassThroughResponse & { parts: readonly Uint8Array[] },
   PassThroughResponse
 >(new URL('./jobs.ts', import.meta.url), 'readPassThroughResponseJob')
-
-const NOT_SHAREABLE: SharedCallResult = { kind: 'notShareable', failure: null }
 
 async function callProvider(context: PassThroughContext, stages: PipelineServices): Promise<AttemptResult> {
   const { request, query, provider, recorder, call } = context
@@ -210,16 +203,11 @@ async function storeAndSettle(
   usage: CallUsage,
   stages: PipelineServices,
 ): Promise<void> {
-  const { call } = context
   const mayStore = upstream.status === 200 && upstream.isStorable()
-  const storedBytes = mayStore
+  const bytes = mayStore
     ? await storePassThroughResponse(context, { contentType: typeOf(upstream), ...read }, usage, stages)
     : null
-  call.settle(
-    storedBytes === null
-      ? NOT_SHAREABLE
-      : { kind: 'complete', entry: createSharedEntry(context, storedBytes, usage, null) },
-  )
+  settleCall(context, bytes && { bytes, decision: null }, usage)
 }
 
 /**
