@@ -1,5 +1,5 @@
 /** Catalogue entries for errors of the admin API and the dashboard. */
-import type { ErrorDefinition } from './error-definition.ts'
+import { defineErrors, type ErrorDefinition } from './error-definition.ts'
 
 export const ADMIN_ERRORS = {
   alreadyExists: {
@@ -32,61 +32,53 @@ export const ADMIN_ERRORS = {
       'The request was carried out before with the same `Idempotency-Key`, but its response is not stored: no encryption key is configured, it was changed, or the proxy stopped before it responded.',
     message: 'This request was carried out before, and its response is not stored. {result}',
   },
-  notPossible: {
-    status: 400,
-    code: 'not_possible',
-    description: 'The state of the project, key or account does not allow the request.',
-    message: '{problem}',
-  },
-  limitsSetByPlan: {
-    status: 400,
-    code: 'not_possible',
-    description: 'The request changes the rate limits of a single project. They are set by its plan.',
-    message:
-      'Limits belong to plans, and this project is on plan {plan}: move it to another (POST /v1/organization/projects/{project} with plan), or change the plan (POST /v1/organization/plans/{plan}).',
-  },
-  missingAdminKey: {
-    status: 401,
-    code: 'invalid_admin_key',
-    description: 'The request has neither an admin key nor a session cookie.',
-    message: 'Missing admin API key, or not logged in',
-  },
-  invalidAdminKey: {
-    status: 401,
-    code: 'invalid_admin_key',
-    description: 'The admin key is malformed, was never issued, or was deleted.',
-    message: 'Invalid admin API key',
-  },
+  ...defineErrors(400, 'not_possible', {
+    notPossible: {
+      description: 'The state of the project, key or account does not allow the request.',
+      message: '{problem}',
+    },
+    limitsSetByPlan: {
+      description: 'The request changes the rate limits of a single project. They are set by its plan.',
+      message:
+        'Limits belong to plans, and this project is on plan {plan}: move it to another (POST /v1/organization/projects/{project} with plan), or change the plan (POST /v1/organization/plans/{plan}).',
+    },
+  }),
+  ...defineErrors(401, 'invalid_admin_key', {
+    missingAdminKey: {
+      description: 'The request has neither an admin key nor a session cookie.',
+      message: 'Missing admin API key, or not logged in',
+    },
+    invalidAdminKey: {
+      description: 'The admin key is malformed, was never issued, or was deleted.',
+      message: 'Invalid admin API key',
+    },
+  }),
   wrongPassword: {
     status: 401,
     code: 'wrong_password',
     description: 'No account has this e-mail address, or the password is wrong.',
     message: 'Wrong e-mail address or password.',
   },
-  notPermitted: {
-    status: 403,
-    code: 'permission_denied',
-    description: 'The caller’s role does not permit the request.',
-    message: '{problem}',
-  },
-  readOnlyAdminKey: {
-    status: 403,
-    code: 'permission_denied',
-    description: 'The request would make a change, and its admin key is read-only.',
-    message: 'This admin key is read-only: it can send GET requests only. Use an admin key with all permissions.',
-  },
-  invalidCsrfToken: {
-    status: 403,
-    code: 'forbidden_origin',
-    description: 'A browser session sends a change without the session’s CSRF token.',
-    message: 'The X-CSRF-Token header is missing or does not belong to this session. Reload the page.',
-  },
-  crossOriginRequest: {
-    status: 403,
-    code: 'forbidden_origin',
-    description: 'The browser reports that a page of another origin sent the request.',
-    message: 'This request was sent by a page of another origin: use the dashboard’s own pages, or an admin key.',
-  },
+  ...defineErrors(403, 'permission_denied', {
+    notPermitted: {
+      description: 'The caller’s role does not permit the request.',
+      message: '{problem}',
+    },
+    readOnlyAdminKey: {
+      description: 'The request would make a change, and its admin key is read-only.',
+      message: 'This admin key is read-only: it can send GET requests only. Use an admin key with all permissions.',
+    },
+  }),
+  ...defineErrors(403, 'forbidden_origin', {
+    invalidCsrfToken: {
+      description: 'A browser session sends a change without the session’s CSRF token.',
+      message: 'The X-CSRF-Token header is missing or does not belong to this session. Reload the page.',
+    },
+    crossOriginRequest: {
+      description: 'The browser reports that a page of another origin sent the request.',
+      message: 'This request was sent by a page of another origin: use the dashboard’s own pages, or an admin key.',
+    },
+  }),
   httpsRequired: {
     status: 403,
     code: 'https_required',

@@ -230,21 +230,19 @@ export const CLIENT_ERRORS = {
       'Budget reserved by requests in flight: of {budget}, {spent} is spent, and {reserved} is reserved by {holders}. This request may use up to {most}. Try again in {seconds} seconds, or set a lower max_tokens, and for hosted tools a lower max_uses or max_tool_calls, to reserve less.',
     headers: { 'retry-after': '{seconds}' },
   },
-  unknownPrice: {
-    status: 400,
-    code: 'model_not_priced',
-    description: 'A budget applies, and the catalogue has no price of a model by this name.',
-    message:
-      'No price is known for {model}.{hint} A budget in {unit} applies, so only models with a price can be used: correct the name, or have an operator add the price to the catalogue.',
-    param: 'model',
-  },
-  unpricedModel: {
-    status: 400,
-    code: 'model_not_priced',
-    description:
-      'A budget applies, and the maximum cost of the request is not known: the catalogue lacks the price of a tool, a tier or another part of it, or the model’s maximum output.',
-    message:
-      'A budget in {unit} applies, and the maximum cost of this request to {model} is not known, because the catalogue lacks {missing}. Remove that part of the request or set max_tokens; if that is not enough, have an operator add the price and limits to the catalogue.',
-    param: 'model',
-  },
+  ...defineErrors(400, 'model_not_priced', {
+    unknownPrice: {
+      description: 'A budget applies, and the catalogue has no price of a model by this name.',
+      message:
+        'No price is known for {model}.{hint} A budget in {unit} applies, so only models with a price can be used: correct the name, or have an operator add the price to the catalogue.',
+      param: 'model',
+    },
+    unpricedModel: {
+      description:
+        'A budget applies, and the maximum cost of the request is not known: the catalogue lacks the price of a tool, a tier or another part of it, or the model’s maximum output.',
+      message:
+        'A budget in {unit} applies, and the maximum cost of this request to {model} is not known, because the catalogue lacks {missing}. Remove that part of the request or set max_tokens; if that is not enough, have an operator add the price and limits to the catalogue.',
+      param: 'model',
+    },
+  }),
 } as const satisfies Record<string, ErrorDefinition>

@@ -151,21 +151,19 @@ export const ROUTING_ERRORS = {
       'Model {model} is not allowed {where} allowed_models is {patterns}. GET /v1/models lists what this key can use.',
     param: 'model',
   },
-  endpointUnsupported: {
-    status: 404,
-    code: 'unsupported_endpoint',
-    description: 'The model’s provider does not have the endpoint.',
-    message: "{vendor}'s models answer /v1/chat/completions, /v1/responses and /v1/messages, not /v1/{endpoint}.",
-    param: 'model',
-  },
-  pathUnsupported: {
-    status: 404,
-    code: 'unsupported_endpoint',
-    description: 'The request would be forwarded unchanged, but the model’s provider does not have the endpoint.',
-    message:
-      '{vendor} has no /v1{path} here: name a model of another provider, whose key the project has stored or that the aggregator reaches.',
-    param: 'model',
-  },
+  ...defineErrors(404, 'unsupported_endpoint', {
+    endpointUnsupported: {
+      description: 'The model’s provider does not have the endpoint.',
+      message: "{vendor}'s models answer /v1/chat/completions, /v1/responses and /v1/messages, not /v1/{endpoint}.",
+      param: 'model',
+    },
+    pathUnsupported: {
+      description: 'The request would be forwarded unchanged, but the model’s provider does not have the endpoint.',
+      message:
+        '{vendor} has no /v1{path} here: name a model of another provider, whose key the project has stored or that the aggregator reaches.',
+      param: 'model',
+    },
+  }),
   collectionNotPriced: {
     status: 400,
     code: 'model_not_priced',
@@ -173,22 +171,20 @@ export const ROUTING_ERRORS = {
     message:
       'A budget applies, and the cost of this request to /v1/{path} cannot be estimated in advance. Such requests are forwarded only where no budget applies.',
   },
-  batchUploadInParts: {
-    status: 400,
-    code: 'invalid_request_error',
-    description: 'A batch’s input file is uploaded in parts.',
-    message: 'A batch’s input file cannot be uploaded in parts: send it whole to POST /v1/files.',
-    param: 'purpose',
-  },
-  objectOwnerUnknown: {
-    status: 400,
-    code: 'invalid_request_error',
-    description:
-      'Under a provider key that projects share, the request refers to an object (a vector store, a container) that this project did not create through the proxy.',
-    message:
-      '{param} refers to an object stored at the provider under a key that projects share, and the proxy cannot tell which project owns it: send the whole conversation and its files, or store a provider key for this project.',
-    param: '{param}',
-  },
+  ...defineErrors(400, 'invalid_request_error', {
+    batchUploadInParts: {
+      description: 'A batch’s input file is uploaded in parts.',
+      message: 'A batch’s input file cannot be uploaded in parts: send it whole to POST /v1/files.',
+      param: 'purpose',
+    },
+    objectOwnerUnknown: {
+      description:
+        'Under a provider key that projects share, the request refers to an object (a vector store, a container) that this project did not create through the proxy.',
+      message:
+        '{param} refers to an object stored at the provider under a key that projects share, and the proxy cannot tell which project owns it: send the whole conversation and its files, or store a provider key for this project.',
+      param: '{param}',
+    },
+  }),
   previousResponseNotFound: {
     status: 404,
     code: 'previous_response_not_found',

@@ -191,18 +191,16 @@ export const SERVER_ERRORS = {
     message: 'Upstream {provider} has been failing and gets no requests for now; try again in {seconds} s.',
     headers: { 'retry-after': '{seconds}' },
   },
-  upstreamConnectTimeout: {
-    status: 504,
-    code: 'upstream_timeout',
-    description: 'No connection to the provider could be opened in time. Nothing was sent.',
-    message: 'Upstream {provider} timed out: no connection within {limitMs} ms.',
-  },
-  upstreamTimeout: {
-    status: 504,
-    code: 'upstream_timeout',
-    description:
-      'The provider received the request, but a part of its response did not arrive in time: the first byte, the first or next token, or the end of a plain response. It may still process the request and charge for it, so X-Should-Retry tells clients not to retry.',
-    message: 'Upstream {provider} timed out: no {awaited} within {limitMs} ms.',
-    headers: { 'x-should-retry': 'false' },
-  },
+  ...defineErrors(504, 'upstream_timeout', {
+    upstreamConnectTimeout: {
+      description: 'No connection to the provider could be opened in time. Nothing was sent.',
+      message: 'Upstream {provider} timed out: no connection within {limitMs} ms.',
+    },
+    upstreamTimeout: {
+      description:
+        'The provider received the request, but a part of its response did not arrive in time: the first byte, the first or next token, or the end of a plain response. It may still process the request and charge for it, so X-Should-Retry tells clients not to retry.',
+      message: 'Upstream {provider} timed out: no {awaited} within {limitMs} ms.',
+      headers: { 'x-should-retry': 'false' },
+    },
+  }),
 } as const satisfies Record<string, ErrorDefinition>

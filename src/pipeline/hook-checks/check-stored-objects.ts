@@ -6,7 +6,7 @@ import { MAX_PLAIN_RESPONSE_BYTES, readAllBytes } from '../../providers/read-byt
 import type { PassThroughBody } from '../../providers/upstream.ts'
 import type { PipelineServices, RequestContext } from '../context/request-context.ts'
 import type { ProxyResponse } from '../request/request.ts'
-import { describeForHook } from './check-request.ts'
+import { describeForHook } from './check-with-hook.ts'
 import { createBodyPayload, createJsonPayload, type HookPayloadFormat } from './hook-payload.ts'
 
 /** Maximum number of batch requests that are checked at once. */

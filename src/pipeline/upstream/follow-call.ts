@@ -10,7 +10,7 @@ import type { CallFailure, JoinedCall, SharedCall, SharedCallResult } from '../c
 import { isHeldWhole, isStreamedLive } from '../context/plan-request.ts'
 import type { PipelineServices, RoutedContext } from '../context/request-context.ts'
 import { resolveTimeLimits } from '../context/time-limits.ts'
-import { checkCachedResponse } from '../hook-checks/check-response.ts'
+import { checkCachedResponse } from '../hook-checks/check-with-hook.ts'
 import type { CompletionQuery } from '../request/query.ts'
 import type { ProxyResponse } from '../request/request.ts'
 import { type ClientStreamEnd, createClientStream, createClientStreamOptions } from '../response/client-stream.ts'

@@ -23,7 +23,7 @@ import type {
   RequestContext,
   RoutedContext,
 } from '../context/request-context.ts'
-import { checkLookupResult } from '../hook-checks/check-response.ts'
+import { checkLookupResult } from '../hook-checks/check-with-hook.ts'
 import { checkReferences } from '../ownership/check-references.ts'
 import { describePricedCall, estimateUsage } from '../spending/estimate-usage.ts'
 import { isAllOutputVisible } from '../spending/hidden-output.ts'

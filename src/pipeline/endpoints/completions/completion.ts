@@ -22,7 +22,7 @@ import type {
 } from '../../context/request-context.ts'
 import { resolveTimeLimits } from '../../context/time-limits.ts'
 import { resetEchoedFields } from '../../conversations/echoed-fields.ts'
-import { checkResponse } from '../../hook-checks/check-response.ts'
+import { checkResponse } from '../../hook-checks/check-with-hook.ts'
 import type { CompletionQuery } from '../../request/query.ts'
 import type { ProxyResponse } from '../../request/request.ts'
 import {

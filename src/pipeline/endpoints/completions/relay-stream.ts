@@ -13,7 +13,7 @@ import { brokenResponseError, failedResponseError, UpstreamFailure } from '../..
 import { isHeldWhole } from '../../context/plan-request.ts'
 import type { AttemptResult, LeaderContext, PipelineServices } from '../../context/request-context.ts'
 import { resetEchoedFields, resetEchoedFieldsInEvent } from '../../conversations/echoed-fields.ts'
-import { checkResponse } from '../../hook-checks/check-response.ts'
+import { checkResponse } from '../../hook-checks/check-with-hook.ts'
 import type { CompletionQuery } from '../../request/query.ts'
 import { createClientStream, createClientStreamOptions } from '../../response/client-stream.ts'
 import {

@@ -16,7 +16,7 @@ import type {
   LeaderContext,
   PipelineServices,
 } from '../../context/request-context.ts'
-import { checkResponse } from '../../hook-checks/check-response.ts'
+import { checkResponse } from '../../hook-checks/check-with-hook.ts'
 import type { PassThroughQuery } from '../../request/query.ts'
 import type { ProxyResponse } from '../../request/request.ts'
 import { createResponseHeaders, forwardUpstreamError, recordMiss, settleCall } from '../../response/complete-call.ts'
