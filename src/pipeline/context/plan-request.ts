@@ -12,18 +12,13 @@ import { listAlternativeModels } from '../request/parse-request.ts'
 import type { CompletionQuery, ExplainQuery, PassThroughQuery, Query } from '../request/query.ts'
 import type { Operation, PlannedRequest, RequestContext, RoutedContext } from './request-context.ts'
 
-/** Whether the client receives the call's events as they arrive. Pass-through responses are never streamed live. */
-export function isStreamedLive(context: RoutedContext): context is RoutedContext<CompletionQuery> {
-  return isStreamed(context)
-}
-
 /** Whether a stream is sent once it is complete: as the request says, else the project's setting. */
 export function isHeldWhole({ query, resolvedKey }: RoutedContext<CompletionQuery>): boolean {
   return (query.delivery.mode ?? resolvedKey.streams) === 'whole'
 }
 
-/** Whether a provider streams a completion for the request. */
-export function isStreamed(context: RequestContext): context is RequestContext<CompletionQuery> {
+/** Whether a provider streams a completion, whose events the client gets as they arrive. Other responses are never streamed live. */
+export function isStreamed(context: RequestContext): context is RoutedContext<CompletionQuery> {
   const { query, provider } = context
   return query.kind === 'completion' && query.stream && provider !== null
 }

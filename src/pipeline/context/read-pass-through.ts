@@ -17,7 +17,7 @@ import { PASS_THROUGH_OPERATIONS, type PassThroughOperation } from '../../provid
 import { renameModelInBody, renameModelInLongBody } from '../../providers/rename-model.ts'
 import type { PassThroughBody } from '../../providers/upstream.ts'
 import { measureFormAudio } from '../request/audio-length.ts'
-import { resolveAlias } from '../request/change-model.ts'
+import { type BodyOptions, resolveAlias } from '../request/change-model.ts'
 import { readModel } from '../request/parse-request.ts'
 import type { PassThroughQuery } from '../request/query.ts'
 import type { ProxyRequest } from '../request/request.ts'
@@ -32,27 +32,17 @@ export async function readPassThroughRequest(
   const { target, headers, body } = request
   if (target.kind !== 'operation') throw new Error('readPassThroughRequest: target must be an operation')
   const { operation, vendor } = target
+  const traits = PASS_THROUGH_OPERATIONS[operation]
   const control = readCacheControl(headers)
   // OpenAI's default applies only to requests that do not name a vendor.
-  const defaultModel = vendor === undefined ? PASS_THROUGH_OPERATIONS[operation].defaultModel : null
+  const defaultModel = vendor === undefined ? traits.defaultModel : null
   const toQuery = (read: ParsedPassThroughBody) => createQuery(operation, read, { headers, control, defaultModel })
-  const read = await readPassThroughBody(
-    request,
-    PASS_THROUGH_OPERATIONS[operation].acceptsForms,
-    resolvedKey,
-    services,
-  )
+  const read = await readPassThroughBody(request, traits.acceptsForms, resolvedKey, services)
   const query = await resolveAlias(toQuery(read), resolvedKey, async model => {
     const bytes = await renameModel(read, model, resolvedKey)
-    return toQuery(
-      await parseBody(bytes, read.passThroughBody.contentType, {
-        reserveMemory: body.reserveMemory,
-        resolvedKey,
-        ...services,
-      }),
-    )
+    return toQuery(await parseBody(bytes, read.passThroughBody.contentType, { body, resolvedKey, ...services }))
   })
-  if (PASS_THROUGH_OPERATIONS[operation].acceptsAudio) query.audio = measureFormAudio(query.passThroughBody.form)
+  if (traits.acceptsAudio) query.audio = measureFormAudio(query.passThroughBody.form)
   return query
 }
 
@@ -128,21 +118,17 @@ export async function readPassThroughBody(
 ): Promise<ParsedPassThroughBody> {
   const bytes = await body.readBytes(acceptsForms)
   const contentType = headers.get('content-type') ?? JSON_TYPE
-  return parseBody(bytes, contentType, { reserveMemory: body.reserveMemory, resolvedKey, largeBodies })
+  return parseBody(bytes, contentType, { body, resolvedKey, largeBodies })
 }
 
 async function parseBody(
   bytes: Uint8Array,
   contentType: string,
-  {
-    reserveMemory,
-    resolvedKey,
-    largeBodies,
-  }: Pick<ProxyRequest['body'], 'reserveMemory'> & Pick<PipelineServices, 'largeBodies'> & { resolvedKey: ResolvedKey },
+  { body, resolvedKey, largeBodies }: BodyOptions,
 ): Promise<ParsedPassThroughBody> {
   if (/^\s*multipart\/form-data/i.test(contentType)) return readFormBody(bytes, contentType)
   if (isLargeBody(bytes)) {
-    const large = await largeBodies.read(bytes, { owner: resolvedKey.project_id, hold: reserveMemory })
+    const large = await largeBodies.read(bytes, { owner: resolvedKey.project_id, hold: body.reserveMemory })
     const passThroughBody = { bytes: large.bytes, contentType: JSON_TYPE, fields: large.body, form: null }
     return { passThroughBody, json: { ...large, isLarge: true }, facts: large.facts }
   }

@@ -58,14 +58,12 @@ async function read(
     const references = large?.facts.references ?? findStoredObjectReferences(fields)
     const unchanged = { model: readModel(fields), stream: false, body: fields, sentBody: sent, references }
     const countQuery = { kind: 'count', endpoint, ...unchanged } as const
-    const query = await resolveAlias<CountTokensQuery>(countQuery, resolvedKey, async model => {
-      return {
-        ...countQuery,
-        model,
-        body: { ...fields, model },
-        sentBody: await renameModelInBody(sent, model, resolvedKey),
-      }
-    })
+    const query = await resolveAlias<CountTokensQuery>(countQuery, resolvedKey, async model => ({
+      ...countQuery,
+      model,
+      body: { ...fields, model },
+      sentBody: await renameModelInBody(sent, model, resolvedKey),
+    }))
     if (endpoint !== 'responses' || !hasPreviousReferences(fields)) return query
     // Earlier turns of the conversation count, too.
     const source = { endpoint, headers, body }

@@ -10,12 +10,7 @@ export interface KeyInfoReader {
   /** Returns the response of `GET /v1/key`. Throws 401, 403, 429 or 503. */
   readKey(caller: CallerCredentials): Promise<{ data: object }>
   /** Returns the response of `GET /v1/credits`. Throws as `readKey` does. */
-  readCredits(caller: CallerCredentials): Promise<{ data: Credits }>
-}
-
-export interface Credits {
-  total_credits: number
-  total_usage: number
+  readCredits(caller: CallerCredentials): Promise<{ data: { total_credits: number; total_usage: number } }>
 }
 
 type Spending = RowOf<'key_spending'>

@@ -7,7 +7,8 @@ import { parseRequestBytes, replaceModel } from './parse-request.ts'
 import type { CompletionQuery, RecordedQuery } from './query.ts'
 import type { ProxyRequest } from './request.ts'
 
-export interface ModelChangeOptions {
+/** What reading or changing a body takes, besides its bytes. */
+export interface BodyOptions {
   resolvedKey: Pick<ResolvedKey, 'project_id'>
   body: ProxyRequest['body']
   largeBodies: LargeBodyReader
@@ -17,7 +18,7 @@ export interface ModelChangeOptions {
 export async function changeModel(
   query: CompletionQuery,
   model: string,
-  { resolvedKey: { project_id: owner }, body, largeBodies }: ModelChangeOptions,
+  { resolvedKey: { project_id: owner }, body, largeBodies }: BodyOptions,
 ): Promise<CompletionQuery> {
   if (!query.bytes) return replaceModel(query, model)
   const { bytes: bodyBytes, endpoint, headers } = query

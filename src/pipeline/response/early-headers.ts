@@ -91,15 +91,13 @@ async function* readChunks(
   try {
     const { status, body } = await responding
     const bytes = new Response(body as ReadableStream<Uint8Array>)
-    if (status !== 200) throw toUpstreamError(await bytes.text())
+    if (status !== 200) {
+      const text = await bytes.text()
+      throw toProxyError(parseJson(text) ?? text)
+    }
     if (bytes.body) yield* bytes.body
   } catch (error) {
     if (error instanceof ClientDisconnected) return
     yield writeFailure(error instanceof ProxyError ? error : createError('internal', null, error))
   }
-}
-
-/** Returns an error for the body of an upstream's error response. */
-function toUpstreamError(text: string): ProxyError {
-  return toProxyError(parseJson(text) ?? text)
 }

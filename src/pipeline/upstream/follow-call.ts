@@ -7,7 +7,7 @@ import { NO_USAGE } from '../../formats/token-usage.ts'
 import { estimatePromptTokens } from '../../formats/tokens/count-tokens.ts'
 import { responseTimeoutError, UpstreamFailure } from '../../providers/upstream-failure.ts'
 import type { CallFailure, JoinedCall, SharedCall, SharedCallResult } from '../coalescing/shared-call.ts'
-import { isHeldWhole, isStreamedLive } from '../context/plan-request.ts'
+import { isHeldWhole, isStreamed } from '../context/plan-request.ts'
 import type { PipelineServices, RoutedContext } from '../context/request-context.ts'
 import { resolveTimeLimits } from '../context/time-limits.ts'
 import { checkCachedResponse } from '../hook-checks/check-with-hook.ts'
@@ -26,11 +26,11 @@ export async function followCall(
 ): Promise<{ response: ProxyResponse } | { failure: CallFailure | null }> {
   const disconnected = rejectOnDisconnect(context.request.signal)
   onAbort(context.request.signal, subscriber.leave)
-  const waiting = isStreamedLive(context) ? 'first token' : 'complete response'
+  const waiting = isStreamed(context) ? 'first token' : 'complete response'
   const limitMs = limitOf(context)
   const wait = <T>(result: Promise<T>) => withTimeout(limitMs, Promise.race([result, disconnected]))
   try {
-    if (isStreamedLive(context) && (await wait(call.started)) === 'stream') {
+    if (isStreamed(context) && (await wait(call.started)) === 'stream') {
       const hold = isHeldWhole(context) ? new StreamHold(subscriber, services.sharedCalls.memory) : null
       const failure = hold && (await Promise.race([hold.fill(call, context.request.signal), disconnected]))
       return failure

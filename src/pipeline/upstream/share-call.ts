@@ -15,7 +15,7 @@ import {
   type UpstreamFailureKind,
 } from '../../providers/upstream-failure.ts'
 import type { CallFailure, JoinedCall, SharedCallResult, SharedCalls } from '../coalescing/shared-call.ts'
-import { isCachingAllowed, isStreamedLive } from '../context/plan-request.ts'
+import { isCachingAllowed, isStreamed } from '../context/plan-request.ts'
 import type {
   AttemptResult,
   CoalescedOperation,
@@ -51,7 +51,7 @@ export function executeOperation(context: RequestContext, services: PipelineServ
 
 async function shareCall(context: SharingContext, services: PipelineServices): Promise<AttemptResult> {
   const { cacheQuery, control } = context
-  const isLive = isStreamedLive(context)
+  const isLive = isStreamed(context)
   if (cacheQuery) cacheQuery.trace = context.request.trace
   const failures: CallFailure[] = []
   for (let attempt = 0; attempt < MAX_FOLLOWED_CALLS && cacheQuery && canShareCall(control); attempt++) {
@@ -130,7 +130,7 @@ async function lead(
       return { response }
     }
     if (control.onlyIfCached) throw createError('notCached')
-    if (isStreamedLive(context) || hasLargeResponses(query)) await requireStreamMemory(services.sharedCalls.memory)
+    if (isStreamed(context) || hasLargeResponses(query)) await requireStreamMemory(services.sharedCalls.memory)
     const { references } = query.facts
     const storageProvider =
       references.length > 0 ? await checkReferences(services.database, references, resolvedKey, provider) : provider
