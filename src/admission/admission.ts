@@ -3,8 +3,13 @@ import { formatUsd } from '../catalogue/catalogue.ts'
 import { createError } from '../errors/errors.ts'
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
 import type { FastStore } from '../stores/fast-store.ts'
-import type { ImportedKeys } from './imported-keys.ts'
-import { createKeyValidator, hashBearerKey, type KeyValidator, rejectInactiveKey } from './key-validator.ts'
+import {
+  createKeyValidator,
+  hashBearerKey,
+  type ImportedKeys,
+  type KeyValidator,
+  rejectInactiveKey,
+} from './key-validator.ts'
 import type { Quota } from './quota.ts'
 import { createRateLimitError, type RateLimiter } from './rate-limiter.ts'
 import { type AdmissionInput, type CountedRequest, createRequestCounter } from './request-counter.ts'

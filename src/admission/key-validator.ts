@@ -3,8 +3,11 @@ import { BlockList, isIP } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { createError } from '../errors/errors.ts'
 import type { ResolvedKey, UnknownKey } from '../postgres/admit-requests.ts'
+import { callFunction } from '../postgres/call.ts'
+import type { Database } from '../postgres/database.ts'
 import { hashKey } from '../postgres/key-hash.ts'
 import { type FastStore, unknownKeyWindowName } from '../stores/fast-store.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { Quota } from './quota.ts'
 import { createRateLimitError } from './rate-limiter.ts'
 
@@ -164,4 +167,38 @@ function createDelayQueue() {
       return new Promise(resolve => waiting.push(resolve))
     },
   }
+}
+
+/** Imported keys of another gateway may have any format. Whether there are any is read at the start and then at this interval. */
+const REFRESH_EVERY_MS = 2_000
+const IMPORTED_KEYS_PART = 'imported_keys'
+
+export interface ImportedKeys {
+  /** Returns whether any imported key is valid. If not, a key of another format is rejected without a database call. */
+  areAccepted(): boolean
+  close(): void
+}
+
+export async function watchImportedKeys(
+  database: Pick<Database, 'call'>,
+  { failures }: Pick<Log, 'failures'>,
+  refreshMs = REFRESH_EVERY_MS,
+): Promise<ImportedKeys> {
+  const read = () => callFunction(database, 'has_imported_keys', {})
+  let areAccepted = await read()
+  let isReading = false
+  const timer = setInterval(async () => {
+    if (isReading) return
+    isReading = true
+    try {
+      areAccepted = await read()
+      failures.recover('database', IMPORTED_KEYS_PART)
+    } catch (error) {
+      failures.report('database', error, 'the use of imported keys could not be read', { part: IMPORTED_KEYS_PART })
+    } finally {
+      isReading = false
+    }
+  }, refreshMs)
+  timer.unref()
+  return { areAccepted: () => areAccepted, close: () => clearInterval(timer) }
 }

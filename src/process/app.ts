@@ -1,6 +1,6 @@
 /** Wires the application together. It has no logic of its own, so that tests start the real application. */
 import { createAdmission } from '../admission/admission.ts'
-import { type ImportedKeys, watchImportedKeys } from '../admission/imported-keys.ts'
+import { type ImportedKeys, watchImportedKeys } from '../admission/key-validator.ts'
 import { createQuota } from '../admission/quota.ts'
 import { createRateLimiter } from '../admission/rate-limiter.ts'
 import type { Embedder } from '../cache/embedders/embedder.ts'
