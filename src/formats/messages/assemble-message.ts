@@ -182,7 +182,7 @@ export function completenessOfMessage(body: unknown, expected: ExpectedOutput = 
   const blocks = body.content.filter(isJsonObject)
   if (blocks.some(hasContent)) return completenessOfBlocks(blocks, expected)
   const hasHiddenOutput =
-    reason === 'end_turn' && (readOutputTokens(body) ?? 0) > MAX_EMPTY_RESPONSE_TOKENS && !blocks.some(isThought)
+    reason === 'end_turn' && (readOutputTokens(body) ?? 0) > MAX_EMPTY_RESPONSE_TOKENS && !blocks.some(isThinkingBlock)
   return hasHiddenOutput ? 'no_output' : 'empty_message'
 }
 
@@ -204,10 +204,10 @@ function completenessOfBlocks(blocks: readonly JsonObject[], expected: ExpectedO
 const callsTool = ({ type }: JsonObject) => asString(type).endsWith('tool_use')
 
 function hasContent(block: JsonObject): boolean {
-  return block.type === 'text' ? block.text !== '' : !isThought(block)
+  return block.type === 'text' ? block.text !== '' : !isThinkingBlock(block)
 }
 
-function isThought({ type }: JsonObject): boolean {
+export function isThinkingBlock({ type }: { type?: unknown }): boolean {
   return type === 'thinking' || type === 'redacted_thinking'
 }
 

@@ -6,6 +6,7 @@ import { type ExtrasKeys, unpackExtras } from '../chat/provider-extras.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import { readArray, readEnum, readObject, readOptional, readString } from '../json/read-fields.ts'
 import { setSourcePath, sourcePathOf } from '../source-paths.ts'
+import { isThinkingBlock } from './assemble-message.ts'
 import { createUntranslatableError } from './message-fields.ts'
 
 /** Writes the messages with a builder. Throws a 400 that names an invalid block. */
@@ -56,11 +57,11 @@ function readAssistant(
   options: BlockOptions,
 ): void {
   // Thinking alone is not a message.
-  if (blocks.every(isThought)) return
+  if (blocks.every(isThinkingBlock)) return
   for (const [index, block] of blocks.entries()) {
     const at = `${param}[${index}]`
     if (block.type === 'tool_use') conversation.addCall(readCall(block, at), at)
-    else if (isThought(block)) {
+    else if (isThinkingBlock(block)) {
       // Thinking without packed extras is omitted, because another model cannot use it.
       const extras = unpackExtras(block.type === 'thinking' ? block.signature : block.data, options.extrasKeys)
       if (extras) conversation.addExtras(extras, param, param)
@@ -69,10 +70,6 @@ function readAssistant(
       if (parts.length > 0) conversation.addAssistant(parts, param)
     }
   }
-}
-
-function isThought({ type }: JsonObject): boolean {
-  return type === 'thinking' || type === 'redacted_thinking'
 }
 
 function readCall(block: JsonObject, param: string): FunctionCall {

@@ -5,7 +5,7 @@ import { readReasoningText } from '../../formats/chat/reasoning-text.ts'
 import { asObjects, isJsonObject, type JsonObject } from '../../formats/json/canonical.ts'
 import { readRequestedThinking, type ThinkingDialect } from '../../formats/thinking-request.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'
-import { modelTraitsOf } from '../../providers/anthropic/model-traits.ts'
+import { modelTraitsOf } from '../../providers/anthropic/request/thinking.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { findPricedModel, type PricedCall } from './estimate-usage.ts'
 

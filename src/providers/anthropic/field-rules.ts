@@ -1,6 +1,10 @@
-/** The rules by which each field of a chat request is translated for Anthropic. The code and docs/request-fields.md use the same table. */
+/** The rules by which each field of a chat request is translated for Anthropic, and their check. The code and docs/request-fields.md use the same table. */
 import type { ChatCompletionCreateParams } from 'openai/resources/chat/completions'
-import { createRuleWriter, type FieldRule } from '../../formats/field-rule.ts'
+import { invalidRequestError, type ProxyError } from '../../errors/errors.ts'
+import { applyFieldRules, createRuleWriter, type FieldRule } from '../../formats/field-rule.ts'
+import type { JsonObject } from '../../formats/json/canonical.ts'
+import { MESSAGE_FIELD_RULES } from '../../formats/messages/message-fields.ts'
+import { redactFieldName } from '../../formats/stored-object-references.ts'
 
 /** OpenAI's top-level fields, `top_k`, which clients of Claude models expect beside `top_p`, and `usage`, which OpenRouter's clients send. */
 type TopField = keyof ChatCompletionCreateParams | 'top_k' | 'usage'
@@ -99,4 +103,23 @@ export const FIELD_RULES: Record<ChatRequestField, FieldRule> = {
     'messages[].content[].input_audio': 'Claude models do not accept audio.',
     'tools[].custom': 'Anthropic’s tools accept only JSON.',
   }),
+}
+
+/** Returns the fields that only Anthropic has. Throws a 400 that names a rejected field, or a field that Anthropic does not have. */
+export function pickAnthropicFields(body: JsonObject): JsonObject {
+  const anthropicFields = applyFieldRules(body, FIELD_RULES, field =>
+    unsupportedFieldError(field as ChatRequestField, field),
+  )
+  const unknown = Object.keys(anthropicFields).find(field => !Object.hasOwn(MESSAGE_FIELD_RULES, field))
+  if (unknown === undefined) return anthropicFields
+  const param = redactFieldName(unknown)
+  throw invalidRequestError(
+    `${param} cannot be sent to Anthropic: neither chat completions nor Anthropic’s Messages have such a field. Omit it, or send the request to /v1/messages in Anthropic’s format.`,
+    param,
+  )
+}
+
+/** Returns the 400 for a rejected field. `param` is its position in the request. */
+export function unsupportedFieldError(field: ChatRequestField, param: string): ProxyError {
+  return invalidRequestError(`${param} cannot be sent to Anthropic. ${FIELD_RULES[field].reason}`, param)
 }

@@ -8,7 +8,7 @@ import type {
 import { asObjects, isJsonObject, type JsonObject } from '../../../formats/json/canonical.ts'
 import { tryParseLosslessJson } from '../../../formats/json/lossless-json.ts'
 import { readArray, readObject, readOptional, readString } from '../../../formats/json/read-fields.ts'
-import { unsupportedFieldError } from './check-fields.ts'
+import { unsupportedFieldError } from '../field-rules.ts'
 import { translateTextContent } from './translate-parts.ts'
 
 /** A tool call with the client's id and name. */

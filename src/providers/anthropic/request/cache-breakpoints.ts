@@ -2,6 +2,7 @@
 import type { CacheControlEphemeral, ContentBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import type { JsonObject } from '../../../formats/json/canonical.ts'
 import { readEnum, readObject, readOptional } from '../../../formats/json/read-fields.ts'
+import { isThinkingBlock } from '../../../formats/messages/assemble-message.ts'
 import type { MessagesRequest } from '../messages-request.ts'
 
 export interface CacheBreakpoint {
@@ -30,7 +31,7 @@ export function addMessageBreakpoint(
 }
 
 function markBlock(blocks: ContentBlockParam[], mark: CacheBreakpoint): void {
-  const last = blocks.findLast(({ type }) => type !== 'thinking' && type !== 'redacted_thinking')
+  const last = blocks.findLast(block => !isThinkingBlock(block))
   if (last) Object.assign(last, mark)
 }
 

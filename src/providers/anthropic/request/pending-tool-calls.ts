@@ -1,8 +1,8 @@
-/** Tracks the tool calls of a conversation whose results have not come yet. */
+/** Tracks the tool calls of a conversation whose results have not come yet, and gives calls the ids that Anthropic accepts. */
 import { invalidRequestError } from '../../../errors/errors.ts'
+import { sha256 } from '../../../formats/json/canonical.ts'
 import { readString } from '../../../formats/json/read-fields.ts'
 import type { ClientToolCall } from './assistant-message.ts'
-import { createToolIdAssigner } from './tool-call-ids.ts'
 
 export interface PendingToolCalls {
   /** Adds a call. Returns the id that is sent to Anthropic. */
@@ -60,5 +60,19 @@ export function createPendingToolCalls(): PendingToolCalls {
         missing.param,
       )
     },
+  }
+}
+
+const VALID_ID = /^[a-zA-Z0-9_-]{1,128}$/
+
+/** Returns a function that assigns the id of a call: unique, of letters, digits, `_` and `-`. Clients may send calls of other vendors, whose ids have other formats or repeat. */
+function createToolIdAssigner(): (clientId: string) => string {
+  const used = new Set<string>()
+  return clientId => {
+    const preferred = VALID_ID.test(clientId) ? clientId : `call_${sha256(clientId).slice(0, 32)}`
+    let id = preferred
+    for (let suffix = 2; used.has(id); suffix++) id = `${preferred}_${suffix}`
+    used.add(id)
+    return id
   }
 }

@@ -3,7 +3,6 @@ import type { Base64ImageSource, DocumentBlockParam, ImageBlockParam } from '@an
 import { invalidRequestError } from '../../../errors/errors.ts'
 import type { JsonObject } from '../../../formats/json/canonical.ts'
 import { readObject, readOptional, readString } from '../../../formats/json/read-fields.ts'
-import { type DataUrl, parseDataUrl } from './data-url.ts'
 
 type ImageType = Base64ImageSource['media_type']
 type DocumentSource = DocumentBlockParam['source']
@@ -89,4 +88,21 @@ function decodeText(base64: string, param: string): string {
   } catch {
     throw invalidRequestError(`${param} must be text in UTF-8, in base64.`, param)
   }
+}
+
+interface DataUrl {
+  /** The media type in lower case, without parameters. */
+  mediaType: string
+  base64: string
+}
+
+/** The upper bound on the header's characters. No valid header is longer. */
+const MAX_HEADER_LENGTH = 256
+
+/** Returns null for anything else, including data URLs that are not base64. */
+function parseDataUrl(url: string): DataUrl | null {
+  // Only the header is searched, because megabytes may follow.
+  const comma = url.slice(0, MAX_HEADER_LENGTH).indexOf(',')
+  const header = /^data:([^;,]*)(?:;[^;,]+)*;base64$/i.exec(url.slice(0, Math.max(0, comma)))
+  return header ? { mediaType: (header[1] ?? '').toLowerCase(), base64: url.slice(comma + 1) } : null
 }

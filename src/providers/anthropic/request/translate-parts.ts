@@ -3,8 +3,8 @@ import type { DocumentBlockParam, ImageBlockParam, TextBlockParam } from '@anthr
 import { invalidRequestError } from '../../../errors/errors.ts'
 import type { JsonObject } from '../../../formats/json/canonical.ts'
 import { readObject, readOptional, readString } from '../../../formats/json/read-fields.ts'
+import { unsupportedFieldError } from '../field-rules.ts'
 import { readCacheBreakpoint } from './cache-breakpoints.ts'
-import { unsupportedFieldError } from './check-fields.ts'
 import { translateFile, translateImage } from './translate-media.ts'
 
 export type ContentBlock = TextBlockParam | ImageBlockParam | DocumentBlockParam

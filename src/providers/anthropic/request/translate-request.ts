@@ -1,19 +1,15 @@
 /** Translates an OpenAI chat request into an Anthropic request. */
 import type { Metadata, ThinkingConfigParam, Tool, ToolChoice } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequestError } from '../../../errors/errors.ts'
-import type { JsonObject } from '../../../formats/json/canonical.ts'
+import { type JsonObject, sha256 } from '../../../formats/json/canonical.ts'
 import { readArray, readEnum, readObject, readOptional, readString } from '../../../formats/json/read-fields.ts'
+import { pickAnthropicFields } from '../field-rules.ts'
 import type { MessagesRequest } from '../messages-request.ts'
-import { type ModelTraits, modelTraitsOf } from '../model-traits.ts'
-import { pickAnthropicFields } from './check-fields.ts'
-import { keepCurrentThinkingBlocks, startsWithThinkingBlock } from './current-thinking-blocks.ts'
-import { hashPersonalId } from './hash-personal-id.ts'
-import { type ThinkingSettings, translateEffort } from './translate-effort.ts'
+import { type ThinkingSettings, translateThinking } from './thinking.ts'
 import { type OutputFormat, translateResponseFormat } from './translate-format.ts'
-import { type Conversation, type Turn, translateMessages } from './translate-messages.ts'
+import { type Conversation, translateMessages } from './translate-messages.ts'
 import { readMaxTokens, translateSampling, translateStopSequences } from './translate-sampling.ts'
-import { translateToolChoice } from './translate-tool-choice.ts'
-import { declareCalledTools, translateTools } from './translate-tools.ts'
+import { declareCalledTools, translateToolChoice, translateTools } from './translate-tools.ts'
 
 export interface ModelLimits {
   /** The largest number of tokens that the model can write; null when unknown. */
@@ -26,10 +22,9 @@ export interface ModelLimits {
 export function translateRequest(body: JsonObject, limits: ModelLimits): MessagesRequest {
   const anthropicFields = pickAnthropicFields(body)
   const model = readString(body.model, 'model')
-  const traits = modelTraitsOf(model)
   const maxTokens = readMaxTokens(body, limits.maxOutputTokens)
   const conversation = translateMessages(readArray(body.messages, 'messages'))
-  const settings = translateThinking(body, anthropicFields, traits, maxTokens, conversation)
+  const settings = translateThinking(body, anthropicFields, maxTokens, conversation)
   const format = translateResponseFormat(body)
   const { upstream: stops } = translateStopSequences(body)
   const request: MessagesRequest = {
@@ -61,28 +56,8 @@ function addAnthropicFields(request: MessagesRequest, anthropicFields: JsonObjec
   return { ...request, ...anthropicFields }
 }
 
-function translateThinking(
-  body: JsonObject,
-  anthropicFields: JsonObject,
-  traits: ModelTraits,
-  maxTokens: number,
-  conversation: Conversation,
-): ThinkingSettings & { turns: Turn[] } {
-  const requested = translateEffort(body, traits, maxTokens)
-  const isThinking = isThinkingEnabled(requested.thinking ?? anthropicFields.thinking, traits)
-  const turns = keepCurrentThinkingBlocks(conversation, isThinking)
-  // With a budget, Anthropic requires the thinking blocks before the calls. For a client that omits them, thinking is turned off.
-  if (requested.thinking?.type !== 'enabled' || startsWithThinkingBlock(turns)) return { ...requested, turns }
-  return { turns: keepCurrentThinkingBlocks(conversation, false) }
-}
-
 function isThinkingRequested(thinking: ThinkingConfigParam | undefined): boolean {
   return thinking?.type === 'enabled' || thinking?.type === 'adaptive'
-}
-
-function isThinkingEnabled(thinking: unknown, { thinksByDefault }: ModelTraits): boolean {
-  if (typeof thinking !== 'object' || thinking === null) return thinksByDefault
-  return !('type' in thinking && thinking.type === 'disabled')
 }
 
 function translateSystem({ system }: Conversation, { instruction }: OutputFormat): Pick<MessagesRequest, 'system'> {
@@ -131,4 +106,24 @@ function translateTier(body: JsonObject): Pick<MessagesRequest, 'service_tier'> 
   if (requested === undefined) return {}
   const tier = readEnum(requested, 'service_tier', ['auto', 'default'])
   return { service_tier: tier === 'default' ? 'standard_only' : 'auto' }
+}
+
+/** The upper bound on the characters of an e-mail address. A longer text is neither an address nor a phone number. */
+const MAX_PERSONAL_CHARS = 320
+const EMAIL = /^[^@\s]+@[^@\s][^@\s.]*\.[^@\s]+$/
+/** Matches phone numbers: digits with a leading plus, in groups, or 7 to 15 of them. */
+const PHONE = /^(?:\+[\d\s().\-/]+|\(?\d+\)?(?:[\s().\-/]+\d+)+|\d{7,15})$/
+const PHONE_DIGITS = { min: 7, max: 15 }
+
+/**
+ * Returns the SHA-256 of an e-mail address or phone number, regardless of its spacing, because Anthropic asks for an id that does not identify a
+ * person. Returns any other id unchanged.
+ */
+export function hashPersonalId(id: string): string {
+  const trimmed = id.trim()
+  if (trimmed.length > MAX_PERSONAL_CHARS) return id
+  if (EMAIL.test(trimmed)) return sha256(trimmed.toLowerCase())
+  const digits = trimmed.replace(/\D/g, '')
+  const isPhone = PHONE.test(trimmed) && digits.length >= PHONE_DIGITS.min && digits.length <= PHONE_DIGITS.max
+  return isPhone ? sha256(digits) : id
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../formats/json/canonical.ts'
 import type { ClientTools } from '../request/adapt-tools.ts'
 import { isJsonObjectRequested } from '../request/translate-format.ts'
 import { translateStopSequences } from '../request/translate-sampling.ts'
-import { usesLegacyFunctions } from '../request/translate-tool-choice.ts'
+import { usesLegacyFunctions } from '../request/translate-tools.ts'
 
 export interface AnthropicResponseContext {
   /** The provider's name in errors; "anthropic" by default. */

@@ -1,5 +1,13 @@
 /** Translates Anthropic's stream of events into OpenAI's stream of chunks. */
-import type { ContentBlock, RawContentBlockDelta, RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages'
+import type {
+  ContentBlock,
+  Message,
+  RawContentBlockDelta,
+  RawMessageStreamEvent,
+  RefusalStopDetails,
+  StopReason,
+  Usage,
+} from '@anthropic-ai/sdk/resources/messages'
 import { toProxyError } from '../../../formats/errors/client-error.ts'
 import { isJsonObject, type JsonObject } from '../../../formats/json/canonical.ts'
 import { type AnthropicUsage, toChatUsage } from '../../../formats/messages/message-usage.ts'
@@ -7,12 +15,9 @@ import { parseStreamFrame, type StreamFrame } from '../../../formats/sse/stream-
 import { createStopSequenceFilter } from '../../../formats/stop-sequence-filter.ts'
 import { mergeUsage } from '../../../formats/usage/merge-usage.ts'
 import { emptyResponseError } from '../../upstream-failure.ts'
-import { type ChunkEnvelope, createChunkEnvelope } from './chunk-envelope.ts'
-import { describeRefusal, translateStopReason } from './finish-reason.ts'
 import { createCodeFenceRemover } from './remove-code-fence.ts'
 import { type AnthropicResponseContext, providerNameOf } from './response-context.ts'
-import { createTextJoiner } from './text-joiner.ts'
-import { type IndexedThinkingBlock, readThinkingBlock } from './thinking-blocks.ts'
+import { createTextJoiner, type IndexedThinkingBlock, readThinkingBlock } from './text-blocks.ts'
 import { createToolCallTranslator, type ToolCallTranslator } from './tool-call-translator.ts'
 
 export type AnthropicEvent = RawMessageStreamEvent | { type: 'error' } | { type: 'ping' }
@@ -26,7 +31,8 @@ export class StreamTranslator {
   readonly #calls: ToolCallTranslator
   /** The unfinished thinking blocks by block index. */
   readonly #thoughts = new Map<number, IndexedThinkingBlock>()
-  #envelope: ChunkEnvelope | null = null
+  /** The fields that all chunks share. */
+  #envelope: JsonObject | null = null
   #usage: AnthropicUsage = {}
   #hasStopped = false
   #isDone = false
@@ -82,7 +88,7 @@ export class StreamTranslator {
     if (this.#stopFilter.stoppedBy !== null && event.type.startsWith('content_block')) return []
     switch (event.type) {
       case 'message_start':
-        this.#envelope = createChunkEnvelope(event.message, this.#context)
+        this.#envelope = createChunkEnvelope(event.message, this.#context.createdSeconds)
         this.#addUsage(event.message.usage)
         return [this.#writeChunk({ role: 'assistant', content: null, refusal: null })]
       case 'content_block_start':
@@ -200,4 +206,44 @@ function isWellFormed(event: JsonObject): boolean {
   if (event.type === 'content_block_start') return isJsonObject(event.content_block)
   if (event.type === 'content_block_delta' || event.type === 'message_delta') return isJsonObject(event.delta)
   return true
+}
+
+/** OpenAI has no finish reason for a paused turn. A refusal comes from a classifier, which OpenAI calls a content filter; it is never cached. */
+const FINISH_REASONS: Record<StopReason, string> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  pause_turn: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'content_filter',
+}
+
+/** Returns an unknown reason unchanged; null when the response has not ended. */
+function translateStopReason(reason: string | null, context: AnthropicResponseContext): string | null {
+  if (reason === null) return null
+  if (reason === 'tool_use' && context.usesLegacyFunctions) return 'function_call'
+  return Object.hasOwn(FINISH_REASONS, reason) ? FINISH_REASONS[reason as StopReason] : reason
+}
+
+/** Returns OpenAI's `refusal`; null when the response is not a refusal. */
+function describeRefusal(reason: string | null, details: RefusalStopDetails | null | undefined): string | null {
+  return reason === 'refusal' ? (details?.explanation ?? 'Anthropic’s safeguards ended this answer.') : null
+}
+
+const TIERS: Record<NonNullable<Usage['service_tier']>, string> = {
+  standard: 'default',
+  priority: 'priority',
+  batch: 'default',
+}
+
+function createChunkEnvelope({ id, model, usage }: Message, createdSeconds: number): JsonObject {
+  const tier = usage?.service_tier
+  return {
+    id,
+    object: 'chat.completion.chunk',
+    created: createdSeconds,
+    model,
+    ...(tier ? { service_tier: TIERS[tier] ?? tier } : {}),
+  }
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { translateChatBody } from '../../../../src/providers/anthropic/request/translate-chat.ts'
 import type { AnthropicResponseContext } from '../../../../src/providers/anthropic/response/response-context.ts'
 import { createToolCallTranslator } from '../../../../src/providers/anthropic/response/tool-call-translator.ts'
-import { translateResponse } from '../../../../src/providers/anthropic/response/translate-response.ts'
+import { translateResponse } from '../../../../src/providers/anthropic/response/translate-upstream-response.ts'
 import { findShapeError } from '../../../fake-anthropic/request-schema.ts'
 
 type Body = Record<string, unknown>

@@ -2,7 +2,7 @@ import type { ContentBlock, Message, StopReason } from '@anthropic-ai/sdk/resour
 import { describe, expect, test } from 'vitest'
 import { completenessOf } from '../../../../src/formats/chat/completeness.ts'
 import { createAnthropicResponseContext } from '../../../../src/providers/anthropic/response/response-context.ts'
-import { translateResponse } from '../../../../src/providers/anthropic/response/translate-response.ts'
+import { translateResponse } from '../../../../src/providers/anthropic/response/translate-upstream-response.ts'
 
 const PLAIN = createAnthropicResponseContext({}, 1_760_000_000_999)
 

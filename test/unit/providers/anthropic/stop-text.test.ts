@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createStopSequenceFilter } from '../../../../src/formats/stop-sequence-filter.ts'
 import { createAnthropicResponseContext } from '../../../../src/providers/anthropic/response/response-context.ts'
-import { translateResponse } from '../../../../src/providers/anthropic/response/translate-response.ts'
+import { translateResponse } from '../../../../src/providers/anthropic/response/translate-upstream-response.ts'
 
 function stop(sequences: string[], ...pieces: string[]) {
   const stopper = createStopSequenceFilter(sequences)

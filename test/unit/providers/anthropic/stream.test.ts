@@ -4,8 +4,10 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
 import type { AnthropicResponseContext } from '../../../../src/providers/anthropic/response/response-context.ts'
 import { StreamTranslator } from '../../../../src/providers/anthropic/response/stream-translator.ts'
-import { translateResponse } from '../../../../src/providers/anthropic/response/translate-response.ts'
-import { translateStream } from '../../../../src/providers/anthropic/response/translate-upstream-response.ts'
+import {
+  translateResponse,
+  translateStream,
+} from '../../../../src/providers/anthropic/response/translate-upstream-response.ts'
 import { writeEvent, writeEvents } from '../../../fake-anthropic/write-events.ts'
 import { assembleBytes, cutBytes } from '../../../fake-provider/assemble-bytes.ts'
 
