@@ -115,11 +115,6 @@ const ACCEPTED: readonly AcceptedImport[] = [
     reason: 'reads chunks of chat streams; every other file of sse is independent of the format',
   },
   {
-    from: 'formats/errors/client-error.ts',
-    to: 'formats/messages/error-types.ts',
-    reason: 'an error is written with the type names of its format',
-  },
-  {
     from: 'providers/upstream.ts',
     to: 'providers/credentials/credentials.ts',
     reason: 'the interface of providers names types of the parts that implement it',

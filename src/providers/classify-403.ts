@@ -5,7 +5,7 @@
  * was flagged or another provider's response; then error codes and messages. Words about the state of a key or an account are tested first
  * ("suspended for violating our terms"), then words about content, terms, places and models, because such messages may mention a key, too.
  */
-import { ACCOUNT_BLOCKED_PATTERN } from '../formats/errors/account-blocked.ts'
+import { ACCOUNT_BLOCKED_PATTERN } from '../formats/errors/error-category.ts'
 import { isJsonObject, type JsonObject } from '../formats/json/canonical.ts'
 import { readAllBytes } from './read-bytes.ts'
 import type { UpstreamResponse } from './upstream.ts'

@@ -2,7 +2,7 @@
  * Decides whether a fallback may help after a provider's error. It does after errors about the model, the key, the account or the size of the
  * request, and after temporary ones. It does not after errors about the content or the form of the request, which every model should reject.
  */
-import { ACCOUNT_BLOCKED_PATTERN } from '../formats/errors/account-blocked.ts'
+import { ACCOUNT_BLOCKED_PATTERN } from '../formats/errors/error-category.ts'
 import { readProviderError } from '../formats/errors/provider-error.ts'
 import { classify403 } from './classify-403.ts'
 import { isTemporaryStatus, UpstreamFailure } from './upstream-failure.ts'

@@ -1,7 +1,6 @@
 /** GET /v1/usage/paid_again: the questions of a project that were paid for although they had been answered before. */
 import { Type as t } from '@sinclair/typebox'
-import { parseJsonObject } from '../../formats/json/canonical.ts'
-import { readQuestion } from '../../formats/read-question.ts'
+import { asObjects, type JsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
 import type { QuestionVault } from '../../providers/keys/question-vault.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
@@ -50,4 +49,15 @@ async function describeQuestion(
   const text = sealed === null ? null : await vault.open(sealed, project)
   const question = readQuestion(parseJsonObject(text ?? '') ?? {})?.slice(0, MAX_QUESTION_LENGTH) ?? null
   return { id: formatTimeCursor({ at, requestId: row.last_request_id }), ...row, question }
+}
+
+/** Returns the question of a request: the last text of its last message, if a user sent that; null when there is no such text. */
+function readQuestion(body: JsonObject): string | null {
+  const turns = body.messages ?? body.input ?? body.prompt
+  if (typeof turns === 'string') return turns
+  const last = asObjects(turns).at(-1)
+  if (last?.role !== 'user') return null
+  if (typeof last.content === 'string') return last.content
+  const text = asObjects(last.content).findLast(part => typeof part.text === 'string')?.text
+  return typeof text === 'string' ? text : null
 }

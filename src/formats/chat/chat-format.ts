@@ -1,14 +1,14 @@
-/** Defines the API formats of OpenAI's chat and legacy completions. */
-
+/** Defines the API formats of OpenAI's chat and legacy completions, and how chat responses are read for translation. */
 import type { ApiFormat } from '../api-format.ts'
 import { type ExpectedOutput, readExpectedChatOutput, readExpectedCompletionOutput } from '../expected-output.ts'
-import { asObjects, isBlank, isJsonObject, type JsonObject, asString as textIn } from '../json/canonical.ts'
+import { asObjects, asString, isBlank, isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { findUsage } from '../usage/merge-usage.ts'
 import { readUsage } from '../usage/read-usage.ts'
 import { createChatAssembler } from './assemble-chat.ts'
 import { completenessOf, hasToolCalls } from './completeness.ts'
-import { textOfContent } from './content-parts.ts'
-import { readReasoningText } from './reasoning-text.ts'
+import { readReasoningText, textOfContent } from './content-parts.ts'
+import { classifyFinishReason } from './finish-reason.ts'
+import { firstChoiceOf, PartReader, type SourceFormat, toChunks } from './part-reader.ts'
 import { encodeSseStream, splitChatResponse } from './split-chat-response.ts'
 import { normalizeToolCalls } from './tool-calls.ts'
 
@@ -43,6 +43,17 @@ function createFormat(readExpectedOutput: (request: JsonObject) => ExpectedOutpu
 export const chatFormat = createFormat(readExpectedChatOutput)
 export const completionsFormat = createFormat(readExpectedCompletionOutput)
 
+/** Reads chat responses for translation into another format. */
+export const chatSource: SourceFormat = {
+  endpoint: 'chat',
+  createReader: writer => new PartReader(writer),
+  createAssembler: createChatAssembler,
+  isLast: data => data.trim() === '[DONE]',
+  toChunks,
+  completenessOf,
+  finishKindOf: response => classifyFinishReason(asString(firstChoiceOf(response)?.finish_reason)),
+}
+
 function callsOf({ message }: JsonObject): JsonObject[] {
   return isJsonObject(message) ? asObjects(message.tool_calls) : []
 }
@@ -57,7 +68,7 @@ function hasOutput({ choices }: JsonObject): boolean {
   return asObjects(choices).some(({ message, text }) =>
     isJsonObject(message)
       ? Object.keys(message).some(field => field !== 'role' && !isEmpty(message[field]))
-      : textIn(text) !== '',
+      : asString(text) !== '',
   )
 }
 

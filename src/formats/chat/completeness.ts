@@ -7,9 +7,8 @@ import {
   isTruncatedByProvider,
 } from '../expected-output.ts'
 import { isBlank, isJsonObject, isPresent, type JsonObject, readField } from '../json/canonical.ts'
-import { readContentParts, textOfContent } from './content-parts.ts'
+import { readContentParts, readReasoningText, textOfContent } from './content-parts.ts'
 import { classifyFinishReason, isContentFilter } from './finish-reason.ts'
-import { readReasoningText } from './reasoning-text.ts'
 
 /** The reason why a response must not be cached. */
 export type IncompleteReason =

@@ -1,5 +1,4 @@
-/** Reads and merges message content that is a list of parts, which some vendors send instead of text. */
-
+/** Reads and merges message content that is a list of parts, which some vendors send instead of text, and reads the model's reasoning. */
 import { asString, isBlank, isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
 
 export type ContentPart =
@@ -86,4 +85,16 @@ function isPlainText(part: JsonObject): boolean {
 
 function isThought(part: JsonObject): boolean {
   return part.type === 'thinking' && Array.isArray(readField(part, 'thinking')) && Object.keys(part).length <= 2
+}
+
+/** The vendors' names for the field with the reasoning. */
+const REASONING_FIELDS = ['reasoning_content', 'reasoning'] as const
+
+/** The reasoning text in a message or a delta; '' when there is none. A text that is repeated under a second name counts once. */
+export function readReasoningText(message: JsonObject): string {
+  for (const field of REASONING_FIELDS) {
+    const text = readField(message, field)
+    if (typeof text === 'string' && text !== '') return text
+  }
+  return ''
 }

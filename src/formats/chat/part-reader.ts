@@ -1,10 +1,12 @@
-/** Reads a chat response part by part, streamed or plain. Translations into other formats are built on these parts. */
-
+/** Reads a chat response part by part, streamed or plain, and defines what a translation into another format needs of any format of a provider. */
 import { nowSeconds } from '../../event-loop/clock.ts'
+import type { StreamAssembler } from '../api-format.ts'
+import type { ExpectedOutput } from '../expected-output.ts'
 import { asNumber, asObjects, asString, isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
-import { type ContentPart, readContentParts } from './content-parts.ts'
+import type { Completeness } from './completeness.ts'
+import { type ContentPart, readContentParts, readReasoningText } from './content-parts.ts'
+import type { FinishKind } from './finish-reason.ts'
 import { BufferedProviderExtras } from './provider-extras.ts'
-import { readReasoningText } from './reasoning-text.ts'
 import { ToolCallReader, type ToolCallWriter } from './tool-call-reader.ts'
 import { parseIndex } from './tool-calls.ts'
 
@@ -42,6 +44,20 @@ export interface PartSource {
   read(chunk: JsonObject): void
   /** Call after the last chunk. */
   end(): void
+}
+
+/** The format of a provider's responses that are translated. */
+export interface SourceFormat {
+  readonly endpoint: 'chat' | 'responses'
+  createReader(writer: PartWriter): PartSource
+  /** `onChunk` gets each chunk or event before it is added. */
+  createAssembler(expected: ExpectedOutput, onChunk: (chunk: JsonObject) => void): StreamAssembler
+  /** Whether an event ends the stream. `chunk` is its object; null if it has none. */
+  isLast(data: string, chunk: JsonObject | null): boolean
+  /** Returns a plain response as chunks for the reader. */
+  toChunks(response: JsonObject): JsonObject[]
+  completenessOf(response: JsonObject, expected: ExpectedOutput): Completeness
+  finishKindOf(response: JsonObject): FinishKind
 }
 
 /** Reads only the first choice, because the target formats have no others. */

@@ -1,6 +1,11 @@
 /** Classifies a provider's error, first by its codes and status, then by its message. */
-import { ACCOUNT_BLOCKED_PATTERN } from './account-blocked.ts'
 import { isContextLengthExceeded } from './context-length-error.ts'
+
+const STATE = 'suspended|deactivated|disabled|revoked|banned|leaked|expired|terminated|restricted|blocked|on hold'
+const HOLDER = 'key|account|organi[sz]ation|team|workspace|user|your access|billing|credentials?'
+
+/** Matches a sentence about the state of a key or of its holder, such as "account suspended for violating our terms", in either order. */
+export const ACCOUNT_BLOCKED_PATTERN = `\\b(?:${HOLDER})\\b[^.\\n]{0,60}\\b(?:${STATE})\\b|\\b(?:${STATE})\\b[^.\\n]{0,30}\\b(?:${HOLDER})\\b`
 
 /** The categories of errors on which clients act. */
 export type ErrorCategory =

@@ -1,5 +1,4 @@
 /** Writes a Gemini response from a chat response, as the chunks of its stream. A function call is written whole. */
-
 import type { ProxyError } from '../../errors/errors.ts'
 import type { FinishKind } from '../chat/finish-reason.ts'
 import type { PartSource, ResponseMetadata } from '../chat/part-reader.ts'
@@ -7,8 +6,8 @@ import { type ExtrasKeys, packExtras } from '../chat/provider-extras.ts'
 import { asObjects, asString, isJsonObject, type JsonObject, sha256 } from '../json/canonical.ts'
 import { tryParseLosslessJson } from '../json/lossless-json.ts'
 import type { TranslationWriter } from '../translate-response.ts'
+import { readUsage } from '../usage/read-usage.ts'
 import { writeGoogleError } from './gemini-errors.ts'
-import { toGeminiUsage } from './gemini-usage.ts'
 
 export interface GeminiTranslationContext {
   /** The requested model, which is reported when the provider does not name the responding model. */
@@ -175,4 +174,18 @@ function toLogprobsResult(logprobs: unknown[]): JsonObject {
 
 function toCandidate({ token, logprob }: JsonObject): JsonObject {
   return { token, logProbability: logprob }
+}
+
+/** Returns null if the response has no usage. */
+function toGeminiUsage(usage: JsonObject | null): JsonObject | null {
+  const counts = readUsage(usage)
+  if (!counts) return null
+  const { promptTokens, completionTokens, reasoningTokens: thoughts = 0, cachedPromptTokens: cached } = counts
+  return {
+    promptTokenCount: promptTokens,
+    candidatesTokenCount: Math.max(0, completionTokens - thoughts),
+    totalTokenCount: promptTokens + completionTokens,
+    ...(thoughts > 0 && { thoughtsTokenCount: thoughts }),
+    ...(cached > 0 && { cachedContentTokenCount: cached }),
+  }
 }

@@ -1,7 +1,7 @@
 /** Writes errors in Anthropic's envelope. */
 
 import type { ProxyError } from '../../errors/errors.ts'
-import { type ClientError, chooseStatus } from '../errors/client-error.ts'
+import { type ClientError, chooseStatus, errorTypeOfStatus } from '../errors/client-error.ts'
 import {
   CONTEXT_LENGTH_EXCEEDED,
   isAnthropicContextLengthMessage,
@@ -9,7 +9,6 @@ import {
 } from '../errors/context-length-error.ts'
 import { type ProviderError, readProviderError } from '../errors/provider-error.ts'
 import { asString, isJsonObject, parseJson } from '../json/canonical.ts'
-import { errorTypeOfStatus } from './error-types.ts'
 
 export interface AnthropicErrorBody {
   type: 'error'

@@ -1,15 +1,15 @@
-/** Defines the API format of OpenAI's Responses API. */
-
+/** Defines the API format of OpenAI's Responses API, and how its responses are read for translation. */
 import type { ApiFormat } from '../api-format.ts'
+import type { SourceFormat } from '../chat/part-reader.ts'
 import { readExpectedResponseOutput } from '../expected-output.ts'
 import { readContainerMemoryGigabytes } from '../hosted-tools.ts'
-import { asObjects, isBlank, isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { asObjects, asString, isBlank, isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { encodeTypedEvents, hasEventName, parseEventData } from '../sse/sse.ts'
-import type { TokenUsage, ToolCallCounts } from '../token-usage.ts'
-import { sumUsageParts } from '../token-usage.ts'
+import { sumUsageParts, type TokenUsage, type ToolCallCounts } from '../token-usage.ts'
 import { readUsage } from '../usage/read-usage.ts'
 import { completenessOfResponse, createResponseAssembler, hasResponseToolCalls } from './assemble-response.ts'
 import { createErrorEvent, LAST_EVENTS } from './response-events.ts'
+import { ResponsePartReader } from './response-part-reader.ts'
 import { splitResponse } from './split-response.ts'
 
 export const responsesFormat: ApiFormat = {
@@ -29,6 +29,21 @@ export const responsesFormat: ApiFormat = {
   isFinished: ({ status }) => status !== undefined && status !== 'queued' && status !== 'in_progress',
   readUsage: readResponseUsage,
   extractText,
+}
+
+/** Reads responses for translation into another format. */
+export const responsesSource: SourceFormat = {
+  endpoint: 'responses',
+  createReader: writer => new ResponsePartReader(writer),
+  createAssembler: createResponseAssembler,
+  isLast: (_data, event) => LAST_EVENTS.has(asString(event?.type)),
+  toChunks: response => [{ type: 'response.completed', response }],
+  completenessOf: completenessOfResponse,
+  finishKindOf: response => (reasonOf(response) === 'max_output_tokens' ? 'length' : 'regular'),
+}
+
+function reasonOf({ incomplete_details: details }: JsonObject): unknown {
+  return isJsonObject(details) ? details.reason : undefined
 }
 
 function readResponseUsage(usage: unknown, response: JsonObject): TokenUsage | null {

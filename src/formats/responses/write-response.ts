@@ -2,8 +2,8 @@
 
 import type { ExtrasKeys } from '../chat/provider-extras.ts'
 import { isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { USAGE_COUNT_FIELDS } from '../usage/read-count.ts'
 import { readUsage } from '../usage/read-usage.ts'
-import { USAGE_COUNT_FIELDS } from '../usage/usage-fields.ts'
 import { ECHOED_FIELDS } from './echoed-fields.ts'
 import { hasInclude } from './response-request-to-chat.ts'
 import { type ClientDefinedTool, indexToolsByChatName } from './response-tools-to-chat.ts'

@@ -1,7 +1,7 @@
 /** Counts tokens in a worker, which does not block the event loop. Only the worker loads vocabularies. */
 import { type JobOwner, NO_OWNER, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
+import { toJsonText } from './count-tokens.ts'
 import type { SerializedTokenCountRequest, TextTokenCountRequest, TokenCountRequest, TokenCountResult } from './jobs.ts'
-import { toJsonText } from './json-values.ts'
 
 const JOBS = new URL('./jobs.ts', import.meta.url)
 const COUNT = new WorkerJob<SerializedTokenCountRequest, TokenCountResult>(JOBS, 'countPrompt')

@@ -1,6 +1,6 @@
 /** Describes a failed request's error for its record: codes, and messages from which text of the prompt is redacted. */
 import { ClientDisconnected, ProxyError, toSingleLine } from '../../errors/errors.ts'
-import { readErrorFields } from '../../formats/errors/error-fields.ts'
+import { readErrorFields } from '../../formats/errors/provider-error.ts'
 import { HookRejection } from '../../hooks/hook-response.ts'
 import type { RecordDetails } from '../../postgres/usage-record.ts'
 import { UpstreamFailure } from '../../providers/upstream-failure.ts'

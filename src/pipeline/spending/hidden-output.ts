@@ -1,7 +1,7 @@
 /** Decides from the request and the model whether a provider may charge for output tokens that the response does not show. */
 
 import { toNativeName } from '../../catalogue/vendor-model-names.ts'
-import { readReasoningText } from '../../formats/chat/reasoning-text.ts'
+import { readReasoningText } from '../../formats/chat/content-parts.ts'
 import { asObjects, isJsonObject, type JsonObject } from '../../formats/json/canonical.ts'
 import { readRequestedThinking, type ThinkingDialect } from '../../formats/thinking-request.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'

@@ -4,7 +4,7 @@
  * then forwarded unchanged, or with the credential redacted.
  */
 import { type JsonObject, writeField } from '../../formats/json/canonical.ts'
-import { parseStreamFrame, type StreamFrame } from '../../formats/sse/stream-frame.ts'
+import { parseStreamFrame, type StreamFrame } from '../../formats/sse/chunk-reader.ts'
 import type { Credentials } from './credentials.ts'
 
 /** Fewer matching characters do not hold an event: they reveal little of a credential, and most texts end in one or two. They are remembered. */

@@ -11,7 +11,7 @@ import type {
 import { toProxyError } from '../../../formats/errors/client-error.ts'
 import { isJsonObject, type JsonObject } from '../../../formats/json/canonical.ts'
 import { type AnthropicUsage, toChatUsage } from '../../../formats/messages/message-usage.ts'
-import { parseStreamFrame, type StreamFrame } from '../../../formats/sse/stream-frame.ts'
+import { parseStreamFrame, type StreamFrame } from '../../../formats/sse/chunk-reader.ts'
 import { createStopSequenceFilter } from '../../../formats/stop-sequence-filter.ts'
 import { mergeUsage } from '../../../formats/usage/merge-usage.ts'
 import { emptyResponseError } from '../../upstream-failure.ts'

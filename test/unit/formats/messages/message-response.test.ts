@@ -9,7 +9,7 @@ import {
   createMessageAssembler,
   hasToolUses,
 } from '../../../../src/formats/messages/assemble-message.ts'
-import { splitMessage } from '../../../../src/formats/messages/split-message.ts'
+import { splitMessage } from '../../../../src/formats/messages/messages-format.ts'
 import { encodeTypedEvents, type TypedEvent } from '../../../../src/formats/sse/sse.ts'
 import { chatAnswers } from '../../chat-responses.ts'
 import { createMessageStream, messageFromChat } from '../translated.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseStreamFrame, type StreamFrame } from '../../../../src/formats/sse/stream-frame.ts'
+import { parseStreamFrame, type StreamFrame } from '../../../../src/formats/sse/chunk-reader.ts'
 
 const EMPTY: StreamFrame = { kind: 'empty' }
 const MALFORMED: StreamFrame = { kind: 'malformed' }
