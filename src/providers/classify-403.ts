@@ -6,8 +6,8 @@
  * ("suspended for violating our terms"), then words about content, terms, places and models, because such messages may mention a key, too.
  */
 import { ACCOUNT_BLOCKED_PATTERN } from '../formats/errors/error-category.ts'
-import { isJsonObject, type JsonObject } from '../formats/json/canonical.ts'
-import { readAllBytes } from './read-bytes.ts'
+import { asObjects, isJsonObject, type JsonObject, parseJson } from '../formats/json/canonical.ts'
+import { readErrorText } from './read-bytes.ts'
 import type { UpstreamResponse } from './upstream.ts'
 
 export type RejectionCause = 'content' | 'model' | 'key' | 'unknown'
@@ -17,8 +17,6 @@ export function isAboutRequest(cause: RejectionCause): boolean {
   return cause === 'content' || cause === 'model'
 }
 
-/** The upper bound on the body of an error, which normally has a few lines. */
-const MAX_BODY_BYTES = 1_048_576
 /** The number of responses within responses that are read. */
 const MAX_DEPTH = 4
 /** Characters of codes and messages that are searched. */
@@ -33,16 +31,9 @@ export async function read403(
   return [classify403(text), unread]
 }
 
-/** Returns the text of an error response, and the response with its body ready to be read again. */
-export async function readErrorText(response: UpstreamResponse, provider: string): Promise<[string, UpstreamResponse]> {
-  const bytes = await readAllBytes(response.body, provider, MAX_BODY_BYTES)
-  const body = new Response(Uint8Array.from(bytes)).body ?? response.body
-  return [new TextDecoder().decode(bytes), { ...response, body }]
-}
-
 /** Classifies a 403 by the text of its body. */
 export function classify403(text: string): RejectionCause {
-  return classifyBody(parse(text), MAX_DEPTH)
+  return classifyBody(parseJson(text), MAX_DEPTH)
 }
 
 function classifyBody(body: unknown, depth: number): RejectionCause {
@@ -65,13 +56,10 @@ function classifyBody(body: unknown, depth: number): RejectionCause {
 const isNonEmpty = (value: unknown) => (typeof value === 'string' || Array.isArray(value)) && value.length > 0
 
 function codesOf(body: JsonObject, error: JsonObject, metadata: JsonObject): string[] {
-  const details = Array.isArray(error.details)
-    ? error.details.filter(isJsonObject)
-    : [error.details].filter(isJsonObject)
   const candidates = [
     ...[body.code, body.type, error.code, error.type, error.status],
     ...[metadata.error_type, metadata.limit_source, metadata.provider_code],
-    ...details.flatMap(({ reason, error_code }) => [reason, error_code]),
+    ...asObjects([error.details].flat()).flatMap(({ reason, error_code }) => [reason, error_code]),
   ]
   return candidates.filter(code => typeof code === 'string')
 }
@@ -88,16 +76,8 @@ function splitWords(code: string): string {
 
 /** Returns the other provider's response, which OpenRouter quotes as text or within an object of its own. */
 function readRaw(raw: unknown): unknown {
-  if (typeof raw === 'string') return parse(raw) ?? { message: raw }
-  return isJsonObject(raw) && typeof raw.data === 'string' ? parse(raw.data) : raw
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
+  if (typeof raw === 'string') return parseJson(raw) ?? { message: raw }
+  return isJsonObject(raw) && typeof raw.data === 'string' ? parseJson(raw.data) : raw
 }
 
 /** Matches messages about the state of a key or of its account, and about an exhausted budget or balance. */

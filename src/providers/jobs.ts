@@ -4,7 +4,7 @@ import { completeTurns, omitAllExtras } from '../formats/chat/complete-turns.ts'
 import { describeTurn, listToolTurns, type NewTurn, type ToolTurn } from '../formats/chat/tool-turns.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
 import { parseLosslessJson } from '../formats/json/lossless-json.ts'
-import { omitPackedExtras as withoutPacked } from '../formats/omit-packed-extras.ts'
+import { omitPackedExtras } from '../formats/omit-packed-extras.ts'
 import { concatBytes } from '../formats/sse/split-events.ts'
 import {
   type ErrorDetails,
@@ -13,9 +13,9 @@ import {
   type TranslationContext,
   translateRequest,
 } from '../formats/translation.ts'
-import { type AnalysisInput, analyzePlainResponse, type PlainResponseAnalysis } from './analyze-response.ts'
+import { type AnalysisInput, analyzePlainResponse, encodeJson, type PlainResponseAnalysis } from './analyze-response.ts'
 import { type LongChatInput, type TranslatedLongChat, translateChatBody } from './anthropic/request/translate-chat.ts'
-import { type RenameModelInput, renameModelInBytes } from './rename-model.ts'
+import { type SetFieldsInput, setFieldsInBytes } from './long-body.ts'
 import { encodeSandboxResponse, type SandboxInput, type SandboxResponse } from './sandbox/response.ts'
 import type { RequestWithoutExtras, TurnsToComplete } from './translations/complete-turns.ts'
 import type {
@@ -25,16 +25,9 @@ import type {
   TranslationInput,
 } from './translations/translate-request.ts'
 import { type PlainSourceResponse, translateResponseBytes } from './translations/translate-response.ts'
-import { type SetFieldsInput, setFields as setInText } from './vendor-fields.ts'
 
 // The sandbox counts the tokens of its responses.
 export { prepare } from '../formats/tokens/jobs.ts'
-
-/** Replaces the model in a body. */
-export function renameModelJob({ bytes, name }: RenameModelInput): JobResult<Uint8Array> {
-  const output = renameModelInBytes(bytes, name)
-  return { output, transfer: [output.buffer as ArrayBuffer] }
-}
 
 /** Creates the sandbox's response to a request with a test key. */
 export function respondInSandboxJob({ bytes, ...target }: SandboxInput): JobResult<SandboxResponse> {
@@ -52,7 +45,7 @@ export function translateForAnthropicJob({ bytes, limits }: LongChatInput): JobR
 /** Translates a request. */
 export function translateRequestJob({ endpoint, target, bytes }: TranslationInput): JobResult<TranslatedLongRequest> {
   const { body, context, ...named } = translateRequest(endpoint, readObject(bytes), target)
-  const output = new TextEncoder().encode(JSON.stringify(body))
+  const output = encodeJson(body)
   const { messages, input: _input, tools: _tools, response_format: _format, text: _text, ...fields } = body
   const result = {
     bytes: output,
@@ -66,14 +59,12 @@ export function translateRequestJob({ endpoint, target, bytes }: TranslationInpu
 
 /** Sets and removes fields of a request. */
 export function setFieldsJob({ bytes, changes }: SetFieldsInput): JobResult<Uint8Array> {
-  const output = new TextEncoder().encode(setInText(new TextDecoder().decode(bytes), changes))
-  return { output, transfer: [output.buffer as ArrayBuffer] }
+  return transferBytes(setFieldsInBytes(bytes, changes))
 }
 
 /** Removes the provider extras of earlier responses from a request. */
 export function omitPackedExtrasJob({ bytes }: { bytes: Uint8Array }): JobResult<Uint8Array> {
-  const output = new TextEncoder().encode(JSON.stringify(withoutPacked(readObject(bytes))))
-  return { output, transfer: [output.buffer as ArrayBuffer] }
+  return transferBytes(encodeJson(omitPackedExtras(readObject(bytes))))
 }
 
 /** Rewrites an error about the translated request into an error about the client's request. */
@@ -118,7 +109,7 @@ export function completeTurnsJob({
   stored,
   target,
 }: TurnsToComplete & { bytes: Uint8Array }): JobResult<Uint8Array> {
-  return encodeJob(replaceMessages(bytes, messages => completeTurns(messages, turns, stored, target)))
+  return transferBytes(encodeJson(replaceMessages(bytes, messages => completeTurns(messages, turns, stored, target))))
 }
 
 /** Describes a turn that responds to a chat request. */
@@ -137,7 +128,7 @@ export function omitAllExtrasJob({ bytes }: { bytes: Uint8Array }): JobResult<Re
   const body = readObject(bytes)
   const without = Array.isArray(body.messages) ? omitAllExtras(body.messages) : null
   if (without === null) return { output: null }
-  const { output, transfer } = encodeJob({ ...body, messages: without.messages })
+  const { output, transfer } = transferBytes(encodeJson({ ...body, messages: without.messages }))
   return { output: { request: output, names: without.names }, transfer }
 }
 
@@ -146,8 +137,7 @@ function replaceMessages(bytes: Uint8Array, replace: (messages: unknown[]) => un
   return Array.isArray(body.messages) ? { ...body, messages: replace(body.messages) } : body
 }
 
-function encodeJob(body: JsonObject): { output: Uint8Array; transfer: ArrayBuffer[] } {
-  const output = new TextEncoder().encode(JSON.stringify(body))
+function transferBytes(output: Uint8Array): { output: Uint8Array; transfer: ArrayBuffer[] } {
   return { output, transfer: [output.buffer as ArrayBuffer] }
 }
 

@@ -4,18 +4,11 @@ import { copyInChunks } from '../event-loop/chunks.ts'
 import { isTranslatableEndpoint } from '../formats/endpoint-formats.ts'
 import { asString, hasInexactNumber } from '../formats/json/canonical.ts'
 import { pickForwardedHeaders } from './forwarded-headers.ts'
-import { fetchModelNames } from './list-models.ts'
-import { isLongRequest, type LongRequest } from './long-body.ts'
-import { type ProviderOptions, sendModelRequest, sendPassThrough } from './send-request.ts'
+import { applyFieldChanges, isLongRequest, type LongRequest } from './long-body.ts'
+import { fetchModelNames, type ProviderOptions, sendModelRequest, sendPassThrough } from './send-request.ts'
 import type { Endpoint, Provider, RealtimeSessionRequest, StorageRequest, UpstreamRequest } from './upstream.ts'
 import { createAddressWriter, type VendorConnection } from './vendor-connection.ts'
-import {
-  applyFieldChanges,
-  type FieldSupport,
-  readRejection,
-  resolveFieldChanges,
-  resolveRejectedLimit,
-} from './vendor-fields.ts'
+import { type FieldSupport, readRejection, resolveFieldChanges, resolveRejectedLimit } from './vendor-fields.ts'
 
 /** `baseUrl` ends before `/chat/completions`. */
 export interface OpenAiCompatibleOptions extends ProviderOptions, VendorConnection, Partial<FieldSupport> {

@@ -8,6 +8,9 @@ import { brokenResponseError } from './upstream-failure.ts'
 /** The upper bound on a plain response, which is held in memory. No provider is known to send a larger one. */
 export const MAX_PLAIN_RESPONSE_BYTES = 64 * 1024 * 1024
 
+/** The upper bound on the body of an error, which normally has a few lines. */
+const MAX_ERROR_BYTES = 1_048_576
+
 /** The bytes of a response: `whole` when it is short, or `gathered` in parts for a worker. */
 export type ResponseBytes = { whole: Uint8Array } | { gathered: ByteCollector }
 
@@ -35,9 +38,8 @@ export async function readBytes(
     countedBytes = length
     await held?.waitForSpace()
   }
-  const [only] = parts
   if (length > MAX_MAIN_THREAD_BYTES) return { gathered }
-  return { whole: parts.length === 1 && only ? only : concatBytes(parts) }
+  return { whole: concatBytes(parts) }
 }
 
 /** Returns a response's bytes in one array. Throws as `readBytes` does. */
@@ -49,6 +51,31 @@ export async function readAllBytes(
 ): Promise<Uint8Array> {
   const read = await readBytes(body, provider, maxBytes, held)
   return 'whole' in read ? read.whole : concatBytes(read.gathered.parts)
+}
+
+/** Returns the text of an error response, and the response with its body ready to be read again. */
+export async function readErrorText<Response extends { body: ReadableStream<Uint8Array> }>(
+  response: Response,
+  provider: string,
+  maxBytes = MAX_ERROR_BYTES,
+): Promise<[string, Response]> {
+  const bytes = await readAllBytes(response.body, provider, maxBytes)
+  return [new TextDecoder().decode(bytes), { ...response, body: new Blob([Uint8Array.from(bytes)]).stream() }]
+}
+
+export type ByteReader = ReturnType<typeof openReader>
+
+export function openReader(body: ReadableStream<Uint8Array>) {
+  return body.getReader()
+}
+
+/** Reads a stream to its end after its last event, so that the connection can be reused. */
+export async function readToEnd(reader: ByteReader): Promise<void> {
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // The response is already complete.
+  }
 }
 
 export interface ResponseSizeLimits {

@@ -8,7 +8,8 @@ import { createSseParser, type SseEvent } from '../formats/sse/sse.ts'
 import type { SourceResponse, StreamTranslator } from '../formats/translate-response.ts'
 import { type AnalysisInput, analyzeAssembled, type ResponseAnalysis } from './analyze-response.ts'
 import type { BreakerOutcome } from './circuit-breaker.ts'
-import type { TokenLimit } from './time-limits.ts'
+import { type ByteReader, openReader, readToEnd } from './read-bytes.ts'
+import type { TokenTimer } from './token-timer.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
 
 export interface StreamAnalysis extends ResponseAnalysis {
@@ -26,16 +27,12 @@ const EMPTY = new Uint8Array(0)
 /** The first events of OpenAI's Responses API repeat the request's instructions and tools. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024
 
-function openReader(body: ReadableStream<Uint8Array>) {
-  return body.getReader()
-}
-
 export class ResponseStream {
   readonly assembler: StreamAssembler
   readonly #format: ApiFormat
-  readonly #reader: ReturnType<typeof openReader>
+  readonly #reader: ByteReader
   readonly #source: StreamSource | null
-  readonly #timer: TokenLimit | null
+  readonly #timer: TokenTimer | null
   readonly #splitter = createEventSplitter()
   readonly #parser: ReturnType<typeof createSseParser>
   /** Events that `readToFirstPart` read, and `read` has not returned yet. */
@@ -60,7 +57,7 @@ export class ResponseStream {
     body: ReadableStream<Uint8Array>,
     { endpoint, expected }: AnalysisInput,
     source: StreamSource | null,
-    timer: TokenLimit | null = null,
+    timer: TokenTimer | null = null,
   ) {
     this.#format = apiFormatOf(endpoint)
     this.#reader = openReader(body)
@@ -196,11 +193,7 @@ export class ResponseStream {
   /** Reads the stream to its end after the last event, so that the connection can be reused. */
   async drain(): Promise<void> {
     this.#timer?.close()
-    try {
-      while (!(await this.#reader.read()).done);
-    } catch {
-      // The response is already complete.
-    }
+    await readToEnd(this.#reader)
   }
 
   cancel(reason: unknown): void {

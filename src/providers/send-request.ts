@@ -1,7 +1,11 @@
-/** Sends model requests and pass-through requests to a provider, with the provider's credential in place of the client's. */
+/** Sends model requests and pass-through requests to a provider, with the provider's credential in place of the client's, and reads its list of models. */
+
+import { asObjects, asString, isJsonObject, parseJson } from '../formats/json/canonical.ts'
 import { callUpstream, type UpstreamCall } from './call-upstream.ts'
 import { createRequestHeaders } from './forwarded-headers.ts'
+import { type ByteReader, openReader, readAllBytes } from './read-bytes.ts'
 import { isEventStream, type PassThroughRequest, type UpstreamRequest, type UpstreamResponse } from './upstream.ts'
+import { brokenResponseError } from './upstream-failure.ts'
 
 /** The options of a provider for one project and one key. */
 export interface ProviderOptions extends Pick<UpstreamCall, 'name' | 'limits' | 'probe'> {
@@ -62,12 +66,8 @@ async function labelStream(response: UpstreamResponse): Promise<UpstreamResponse
 
 const SPACE = 0x20
 
-function openReader(body: ReadableStream<Uint8Array>) {
-  return body.getReader()
-}
-
 /** Returns a stream of the parts that were read, followed by the rest of the body. */
-function resume(read: Uint8Array[], reader: ReturnType<typeof openReader>): ReadableStream<Uint8Array> {
+function resume(read: Uint8Array[], reader: ByteReader): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -112,4 +112,19 @@ function writeHeaders(
   const headers = createRequestHeaders(request, clientHeaders, projectId)
   for (const [header, value] of Object.entries(targetHeaders)) headers.set(header, value)
   return headers
+}
+
+const LIST_TIME_LIMIT_MS = 30_000
+
+/** Returns the names in the provider's own list of models. The list may be the body itself, or in its `data`, `models` or `result`. Throws a 502 for another body. */
+export async function fetchModelNames(recipient: UpstreamTarget): Promise<string[]> {
+  const signal = AbortSignal.timeout(LIST_TIME_LIMIT_MS)
+  const request = { method: 'GET', body: null, headers: new Headers({ accept: 'application/json' }), signal } as const
+  const { status, body } = await sendPassThrough(request, recipient)
+  const text = new TextDecoder().decode(await readAllBytes(body, recipient.name))
+  const parsed = status === 200 ? parseJson(text) : null
+  const { data, models, result } = isJsonObject(parsed) ? parsed : { data: parsed }
+  const list = [data, models, result].find(Array.isArray)
+  if (!list) throw brokenResponseError(recipient.name, 'sent no list of models', status)
+  return asObjects(list).flatMap(({ id, name }) => asString(id) || asString(name) || [])
 }

@@ -19,14 +19,3 @@ export interface StreamTimeouts {
   /** The longest time between two reads of the body, and between two tokens. */
   idleTimeoutMs: number
 }
-
-/** The limit on a stream that is being read. */
-export interface TokenLimit {
-  /** Waits for the provider. `reading` must reject once the limit is exceeded. */
-  wait<T>(reading: Promise<T>): Promise<T>
-  recordToken(): void
-  /** Whether the limit was exceeded. */
-  readonly hasExpired: boolean
-  /** Must be called after the last wait. */
-  close(): void
-}

@@ -1,10 +1,10 @@
 /** Limits the time that a streamed response may wait for its next token: text, reasoning or a part of a tool call. */
 import { createWaitTimer, onAbort } from '../event-loop/timeouts.ts'
-import type { StreamTimeouts, TimeLimits, TokenLimit } from './time-limits.ts'
+import type { StreamTimeouts, TimeLimits } from './time-limits.ts'
 import { responseTimeoutError } from './upstream-failure.ts'
 
 /** The time during which the proxy does not wait for the provider, for example because its client is slow, does not count. */
-export class TokenTimer implements TokenLimit {
+export class TokenTimer {
   readonly #provider: string
   readonly #limits: Partial<TimeLimits>
   readonly #processLimits: StreamTimeouts
@@ -12,6 +12,7 @@ export class TokenTimer implements TokenLimit {
   readonly #timer = createWaitTimer(() => this.#expire())
   #hasToken = false
   #waitedMs = 0
+  /** Whether the limit was exceeded. */
   hasExpired = false
 
   /** The lower one of the request's limit and the process's applies. `signal` aborts the request. */
@@ -31,6 +32,7 @@ export class TokenTimer implements TokenLimit {
     return this.#attempt.signal
   }
 
+  /** Waits for the provider. `reading` must reject once the limit is exceeded. */
   async wait<T>(reading: Promise<T>): Promise<T> {
     const startedAtMs = performance.now()
     this.#timer.begin(Math.max(0, this.#limit().limitMs - this.#waitedMs))
@@ -50,6 +52,7 @@ export class TokenTimer implements TokenLimit {
     this.#waitedMs = 0
   }
 
+  /** Must be called after the last wait. */
   close(): void {
     this.#timer.close()
   }

@@ -1,6 +1,7 @@
 /** Translates an upstream's event stream as it arrives. The first piece is awaited, so that an earlier failure can become an error response. */
 import { ProxyError } from '../errors/errors.ts'
 import { createSseParser, type SseEvent } from '../formats/sse/sse.ts'
+import { type ByteReader, openReader, readToEnd } from './read-bytes.ts'
 
 export interface EventTranslator {
   /** Returns the bytes for one event; null for none. Throws a ProxyError. */
@@ -13,12 +14,6 @@ export interface EventTranslator {
   flushOnError?(): Uint8Array | null
   /** Returns the bytes that end a response that broke off. When this method is absent, reading throws the error. */
   encodeError?(error: ProxyError): Uint8Array
-}
-
-type Reader = ReturnType<typeof openReader>
-
-function openReader(stream: ReadableStream<Uint8Array>) {
-  return stream.getReader()
 }
 
 /**
@@ -47,7 +42,10 @@ export async function translateEvents(
   )
 }
 
-async function* translatePieces(reader: Reader, translator: EventTranslator): AsyncGenerator<Uint8Array, undefined> {
+async function* translatePieces(
+  reader: ByteReader,
+  translator: EventTranslator,
+): AsyncGenerator<Uint8Array, undefined> {
   let events: SseEvent[] = []
   const push = (event: SseEvent) => void events.push(event)
   const parser = createSseParser(push, push)
@@ -75,14 +73,5 @@ async function* translatePieces(reader: Reader, translator: EventTranslator): As
     if (last) yield last
     if (!hasStarted || !translator.encodeError || !(error instanceof ProxyError)) throw error
     yield translator.encodeError(error)
-  }
-}
-
-/** Reads the stream to its end after the last event, so that the connection can be reused. */
-async function readToEnd(reader: Reader): Promise<void> {
-  try {
-    while (!(await reader.read()).done);
-  } catch {
-    // The response is already complete.
   }
 }

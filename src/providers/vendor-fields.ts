@@ -1,9 +1,7 @@
-/** Rewrites the fields of a request that providers support differently. All other fields stay as the client wrote them. */
-import { WorkerJob } from '../event-loop/worker-pool.ts'
+/** Chooses the changes of fields that providers support differently. */
 import { isTranslatableEndpoint } from '../formats/endpoint-formats.ts'
 import { isJsonObject, isPresent, type JsonObject } from '../formats/json/canonical.ts'
-import { parseLosslessJson } from '../formats/json/lossless-json.ts'
-import { isLongRequest, replaceLongBody, runBodyJob } from './long-body.ts'
+import type { FieldChanges } from './long-body.ts'
 import type { MaxPrice, UpstreamRequest, UpstreamResponse } from './upstream.ts'
 
 /** The names of the field that limits the output of a chat request. */
@@ -19,29 +17,6 @@ export interface FieldSupport {
   acceptsStreamOptions: boolean
   /** Whether the provider enforces OpenRouter's `provider.max_price`. */
   enforcesMaxPrice: boolean
-}
-
-/** The new values of fields. The value undefined removes a field. */
-export type FieldChanges = Readonly<Record<string, unknown>>
-
-export interface SetFieldsInput {
-  bytes: Uint8Array
-  changes: FieldChanges
-}
-
-const SET_FIELDS = new WorkerJob<SetFieldsInput, Uint8Array>(new URL('./jobs.ts', import.meta.url), 'setFieldsJob')
-
-export async function applyFieldChanges(request: UpstreamRequest, changes: FieldChanges): Promise<UpstreamRequest> {
-  if (Object.keys(changes).length === 0) return request
-  const entries = Object.entries({ ...request.body, ...changes })
-  const body = Object.fromEntries(entries.filter(([, value]) => value !== undefined))
-  if (isLongRequest(request)) return replaceLongBody(request, body, await runBodyJob(SET_FIELDS, request, { changes }))
-  return { ...request, body, bodyText: setFields(request.bodyText, changes) }
-}
-
-/** Returns the JSON text with the changes. Numbers are not rounded. */
-export function setFields(bodyText: string, changes: FieldChanges): string {
-  return JSON.stringify({ ...(parseLosslessJson(bodyText) as JsonObject), ...changes })
 }
 
 export function resolveFieldChanges(request: UpstreamRequest, traits: FieldSupport): FieldChanges {

@@ -3,8 +3,8 @@ import { ClientDisconnected } from '../errors/errors.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { onAbort } from '../event-loop/timeouts.ts'
 import { readProviderError } from '../formats/errors/provider-error.ts'
-import { readErrorText } from './classify-403.ts'
 import type { Credentials } from './credentials/credentials.ts'
+import { readErrorText } from './read-bytes.ts'
 import { MAX_RETRY_WAIT_MS, readRetryAfter } from './retry-after.ts'
 import {
   type Provider,

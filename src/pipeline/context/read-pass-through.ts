@@ -13,8 +13,9 @@ import { isLargeBody } from '../../formats/large-bodies/read-large-body.ts'
 import { contentTypeOfForm, parseMultipartForm, readFormValue } from '../../formats/multipart-form.ts'
 import { referenceKindOf, type StoredObjectReference } from '../../formats/stored-object-references.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
+import { setFieldsInLongBody } from '../../providers/long-body.ts'
 import { PASS_THROUGH_OPERATIONS, type PassThroughOperation } from '../../providers/pass-through-operations.ts'
-import { renameModelInBody, renameModelInLongBody } from '../../providers/rename-model.ts'
+import { renameModelInBody } from '../../providers/rename-model.ts'
 import type { PassThroughBody } from '../../providers/upstream.ts'
 import { measureFormAudio } from '../request/audio-length.ts'
 import { type BodyOptions, resolveAlias } from '../request/change-model.ts'
@@ -80,7 +81,7 @@ async function renameModel(
   model: string,
   { project_id: owner }: ResolvedKey,
 ): Promise<Uint8Array> {
-  if (json?.isLarge) return renameModelInLongBody({ bodyBytes: passThroughBody.bytes, owner }, model)
+  if (json?.isLarge) return setFieldsInLongBody({ bodyBytes: passThroughBody.bytes, owner }, { model })
   return renameModelInBody(passThroughBody, model).bytes
 }
 

@@ -11,9 +11,8 @@ import { NO_USAGE } from '../../formats/token-usage.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { callFunction } from '../../postgres/call.ts'
 import { toByteaList } from '../../postgres/wire-format.ts'
-import { replaceLongBody } from '../../providers/long-body.ts'
+import { replaceLongBody, setFields, setFieldsInLongBody } from '../../providers/long-body.ts'
 import { MAX_PLAIN_RESPONSE_BYTES, readAllBytes } from '../../providers/read-bytes.ts'
-import { renameModelInLongBody, renameModelInText } from '../../providers/rename-model.ts'
 import type { Endpoint } from '../../providers/upstream.ts'
 import type {
   AttemptResult,
@@ -101,8 +100,8 @@ async function renameModelInBody(
   { project_id: owner }: ResolvedKey,
 ): Promise<string | Uint8Array> {
   return typeof sent === 'string'
-    ? renameModelInText(sent, model)
-    : renameModelInLongBody({ bodyBytes: sent, owner }, model)
+    ? setFields(sent, { model })
+    : setFieldsInLongBody({ bodyBytes: sent, owner }, { model })
 }
 
 /** Detects the endpoint of a request to explain from its body, because the path does not name it. */

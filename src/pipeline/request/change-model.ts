@@ -2,7 +2,7 @@
 import type { LargeBodyReader } from '../../formats/large-bodies/read-large-body.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { findModelAlias, type ModelAlias } from '../../providers/aliases.ts'
-import { renameModelInLongBody } from '../../providers/rename-model.ts'
+import { setFieldsInLongBody } from '../../providers/long-body.ts'
 import { parseRequestBytes, replaceModel } from './parse-request.ts'
 import type { CompletionQuery, RecordedQuery } from './query.ts'
 import type { ProxyRequest } from './request.ts'
@@ -22,7 +22,7 @@ export async function changeModel(
 ): Promise<CompletionQuery> {
   if (!query.bytes) return replaceModel(query, model)
   const { bytes: bodyBytes, endpoint, headers } = query
-  const bytes = await renameModelInLongBody({ bodyBytes, owner }, model)
+  const bytes = await setFieldsInLongBody({ bodyBytes, owner }, { model })
   return parseRequestBytes({ endpoint, headers, body }, bytes, largeBodies, owner)
 }
 

@@ -17,7 +17,7 @@ import { isLargeBody, type LargeBody, type LargeBodyReader } from '../../formats
 import { planCaching } from '../../formats/plan-caching.ts'
 import { readEchoedFields } from '../../formats/responses/echoed-fields.ts'
 import { hasPreviousReferences } from '../../formats/responses/item-references.ts'
-import { renameModelInText } from '../../providers/rename-model.ts'
+import { setFields } from '../../providers/long-body.ts'
 import type { Endpoint } from '../../providers/upstream.ts'
 import { checkResponseSize, readEmbeddingsInput } from './embeddings-query.ts'
 import { type CompletionQuery, type Delivery, MAX_MODEL_LENGTH, type ParsedBody } from './query.ts'
@@ -143,7 +143,7 @@ export function replaceModel(query: CompletionQuery, model: string): CompletionQ
     ...query,
     body,
     model,
-    text: renameModelInText(query.text, model),
+    text: setFields(query.text, { model }),
     canonicalBody: canonicalizeBody(body, listIrrelevantFields(query.endpoint)),
   }
 }

@@ -2,8 +2,7 @@
 
 import { createError } from '../../errors/errors.ts'
 import { asString } from '../../formats/json/canonical.ts'
-import { fetchModelNames } from '../list-models.ts'
-import { type ProviderOptions, sendModelRequest, sendPassThrough } from '../send-request.ts'
+import { fetchModelNames, type ProviderOptions, sendModelRequest, sendPassThrough } from '../send-request.ts'
 import { STORED_OBJECT_COLLECTIONS } from '../stored-object-collections.ts'
 import type { Provider } from '../upstream.ts'
 import { createAddressWriter, type VendorConnection } from '../vendor-connection.ts'

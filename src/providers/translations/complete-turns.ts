@@ -8,7 +8,7 @@ import { isToolTurn } from '../../formats/chat/turn-extras.ts'
 import { asString, type JsonObject } from '../../formats/json/canonical.ts'
 import { isLongRequest, type LongRequest, parseLosslessBody, replaceLongBody, runBodyJob } from '../long-body.ts'
 import type { UpstreamRequest, UpstreamResponse } from '../upstream.ts'
-import { retryIfNamed } from './retry-rejection.ts'
+import { retryIfNamed } from './rejections.ts'
 
 export interface TurnsToComplete {
   turns: readonly ToolTurn[]

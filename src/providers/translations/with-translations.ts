@@ -19,6 +19,7 @@ import {
   type TranslationTarget,
 } from '../../formats/translation.ts'
 import type { ExtrasKeyDerivation } from '../keys/extras-keys.ts'
+import { applyFieldChanges } from '../long-body.ts'
 import { readAllBytes, readBytes } from '../read-bytes.ts'
 import {
   type Endpoint,
@@ -27,10 +28,8 @@ import {
   type UpstreamRequest,
   type UpstreamResponse,
 } from '../upstream.ts'
-import { applyFieldChanges } from '../vendor-fields.ts'
-import { normalizeClientError, replaceWithError } from './client-errors.ts'
 import { completeRequestTurns, listRequestTurns, retryWithoutExtras, withTurnStorage } from './complete-turns.ts'
-import { retryWithoutReasoning } from './retry-rejection.ts'
+import { normalizeClientError, replaceWithError, retryWithoutReasoning } from './rejections.ts'
 import {
   countRequestTokens,
   restoreRequestFieldNames,

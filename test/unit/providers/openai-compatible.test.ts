@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { FIELD_RULES } from '../../../src/providers/anthropic/field-rules.ts'
 import { createConnectionProbe } from '../../../src/providers/connection-probe.ts'
+import { applyFieldChanges } from '../../../src/providers/long-body.ts'
 import { createOpenAiCompatibleProvider } from '../../../src/providers/openai-compatible.ts'
 import type { UpstreamRequest } from '../../../src/providers/upstream.ts'
-import { applyFieldChanges, resolveFieldChanges, resolveRejectedLimit } from '../../../src/providers/vendor-fields.ts'
+import { resolveFieldChanges, resolveRejectedLimit } from '../../../src/providers/vendor-fields.ts'
 import { startFakeProvider } from '../../fake-provider/server.ts'
 
 test('sends providers with OpenAI’s format the unchanged body, except for the usage request', async () => {
