@@ -13,10 +13,9 @@ import {
 } from './fields.ts'
 import { generateInstance } from './generate-instance.ts'
 import { readMessages } from './messages.ts'
-import { digestRequest } from './request-digest.ts'
 import { createContentWriter } from './response-content.ts'
+import { digestRequest, type TextLimits, truncateText } from './response-text.ts'
 import { chooseToolCalls, type FunctionDefinition, type ToolCallSelection } from './tool-calls.ts'
-import { type TextLimits, truncateText } from './truncate-text.ts'
 
 const MAX_CHOICES = 128
 /** The tokens that a call needs in addition to its name and arguments. */

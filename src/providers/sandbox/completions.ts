@@ -3,11 +3,16 @@ import { invalidRequestError } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
 import { readNonEmptyString, readOptional, readString } from '../../formats/json/read-fields.ts'
 import { countPromptTokens } from '../../formats/tokens/count-tokens.ts'
-import { checkSamplingParameters, readInteger, readStopSequences, rejectFields, type SandboxRequest } from './fields.ts'
-import { readInputs } from './prompts.ts'
-import { digestRequest, quoteText } from './request-digest.ts'
+import {
+  checkSamplingParameters,
+  readInputs,
+  readInteger,
+  readStopSequences,
+  rejectFields,
+  type SandboxRequest,
+} from './fields.ts'
 import { SANDBOX_PREFIX } from './response-content.ts'
-import { truncateText } from './truncate-text.ts'
+import { digestRequest, quoteText, truncateText } from './response-text.ts'
 
 const MAX_CHOICES = 128
 const MAX_PROMPTS = 2048

@@ -1,4 +1,4 @@
-/** Reads a request's fields. Throws a 400 for a field outside OpenAI's type or range. */
+/** Reads a request's fields, and inputs that are a text, token ids, or a list of either. Throws a 400 for a field outside OpenAI's type or range. */
 import { invalidRequestError } from '../../errors/errors.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import { readNumber, readOptional } from '../../formats/json/read-fields.ts'
@@ -58,3 +58,34 @@ export function checkSandboxResponseSize(chars: number, choices: number, param: 
   if (chars * choices <= MAX_RESPONSE_CHARS) return
   throw invalidRequestError(`Invalid '${param}': the answer would be too large for the sandbox.`, param)
 }
+
+/** A text, or token ids. */
+export type PromptInput = string | number[]
+
+/** Returns at least one input. Throws a 400 that names the field when it has another type, is empty, or has too many inputs. */
+export function readInputs(request: SandboxRequest, field: string, maxInputs: number): PromptInput[] {
+  const inputs = toInputs(readOptional(request, field), field)
+  if (inputs.length > maxInputs)
+    throw invalidRequestError(`Invalid '${field}': at most ${maxInputs} inputs are allowed.`, field)
+  return inputs
+}
+
+function toInputs(value: unknown, field: string): PromptInput[] {
+  if (value === undefined) throw invalidRequestError(`Missing required parameter: '${field}'.`, field)
+  if (typeof value === 'string') return [value]
+  if (!Array.isArray(value) || value.length === 0) throw invalidInputsError(field)
+  if (isTokens(value)) return [value]
+  if (value.every(item => typeof item === 'string')) return value
+  if (value.every(isTokens)) return value
+  throw invalidInputsError(field)
+}
+
+function isTokens(value: unknown): value is number[] {
+  return Array.isArray(value) && value.length > 0 && value.every(item => Number.isInteger(item) && item >= 0)
+}
+
+const invalidInputsError = (field: string) =>
+  invalidRequestError(
+    `Invalid '${field}': expected a string, an array of strings, an array of tokens, or an array of token arrays, not empty.`,
+    field,
+  )

@@ -3,7 +3,7 @@ import { invalidRequestError } from '../../errors/errors.ts'
 import { isJsonObject } from '../../formats/json/canonical.ts'
 import { readNonEmptyString } from '../../formats/json/read-fields.ts'
 import { readInteger, type SandboxRequest } from './fields.ts'
-import { digestRequest } from './request-digest.ts'
+import { digestRequest } from './response-text.ts'
 
 const MAX_MODERATED_INPUTS = 2_048
 const MAX_DOCUMENTS = 1_000

@@ -4,7 +4,7 @@ import { readEnum, readObject, readOptional, readString } from '../../formats/js
 import type { SandboxRequest } from './fields.ts'
 import { generateInstance } from './generate-instance.ts'
 import { textOfMessage, trailingToolResults } from './messages.ts'
-import { quoteText } from './request-digest.ts'
+import { quoteText } from './response-text.ts'
 
 /** The beginning of every text of the sandbox, so that none looks like a model's. */
 export const SANDBOX_PREFIX = '[sandbox]'

@@ -1,5 +1,8 @@
-/** Truncates a response's text at a stop sequence, or after a number of tokens. */
+/** Writes the texts of sandbox responses: a digest of the request, a quotation of the client's text, and what the request's limits leave of a text. */
+
+import { sha256 } from '../../formats/json/canonical.ts'
 import { countTextTokens } from '../../formats/tokens/count-tokens.ts'
+import type { SandboxRequest } from './fields.ts'
 
 export interface TruncatedText {
   text: string
@@ -32,4 +35,20 @@ export function truncateText(whole: string, { stopSequences, maxTokens = Infinit
   }
   const cut = beginning(fitting)
   return { text: cut, tokens: countTextTokens(cut, model), finishReason: 'length' }
+}
+
+const MAX_QUOTE_CHARS = 160
+
+/** Returns the hex SHA-256 of the request. Streamed and plain requests have the same digest. */
+export function digestRequest(endpoint: string, request: SandboxRequest): string {
+  const { stream: _, stream_options: __, ...rest } = request
+  return sha256(`${endpoint}\n${JSON.stringify(rest)}`)
+}
+
+/** Quotes a text. A long text is cut between characters. */
+export function quoteText(text: string): string {
+  const characters = [...text.slice(0, 2 * MAX_QUOTE_CHARS)]
+  const isWhole = characters.length <= MAX_QUOTE_CHARS && text.length <= 2 * MAX_QUOTE_CHARS
+  const shown = characters.slice(0, MAX_QUOTE_CHARS).join('').toWellFormed()
+  return `“${shown}${isWhole ? '' : '…'}”`
 }
