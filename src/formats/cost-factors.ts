@@ -1,6 +1,7 @@
 /** Reads the factors that bound a request's cost. The result is small, so that a worker can return it instead of the request. */
 import { invalidRequestError } from '../errors/errors.ts'
 import { type BodyFacts, readBodyFacts } from './body-facts.ts'
+import { countInputs } from './expected-output.ts'
 import { type HostedTool, isFreePdfParser, type LimitReader, readHostedTools } from './hosted-tools.ts'
 import { asObjects, isJsonObject, isPresent, type JsonObject } from './json/canonical.ts'
 import * as known from './known-content.ts'
@@ -120,7 +121,7 @@ function readResponseCount(
 ): number {
   const each = Math.max(readLimit(n, 'n') ?? 1, readLimit(best_of, 'best_of') ?? 1)
   const list = endpoint === 'completions' ? prompt : endpoint === 'embeddings' ? input : null
-  return each * (Array.isArray(list) && typeof list[0] !== 'number' ? Math.max(1, list.length) : 1)
+  return each * countInputs(list)
 }
 
 /** Returns the maximum of the request's limit, those of its fallbacks, and its thinking budget. */

@@ -91,6 +91,12 @@ export function isTruncatedByProvider(
   )
 }
 
+/** Returns the output tokens of a whole response, which its usage has under this name; null if they are not known. */
+export function readOutputTokens({ usage }: JsonObject, name: 'completion_tokens' | 'output_tokens'): number | null {
+  const count = isJsonObject(usage) ? usage[name] : undefined
+  return typeof count === 'number' ? count : null
+}
+
 /** Returns the number of inputs of a field that accepts a text, a list of tokens, or a list of either. */
 export function countInputs(input: unknown): number {
   return Array.isArray(input) && typeof input[0] !== 'number' ? Math.max(1, input.length) : 1

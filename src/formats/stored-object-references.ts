@@ -1,5 +1,5 @@
 /** Finds references in a request's body to objects stored at a provider: file ids, and others that only the provider can resolve. */
-import { isJsonObject, type JsonObject } from './json/canonical.ts'
+import { isEmpty, isJsonObject, type JsonObject } from './json/canonical.ts'
 import { type Path, walkJson } from './json/walk.ts'
 import { OPAQUE_FIELDS, TEXT_FIELDS } from './known-content.ts'
 
@@ -77,10 +77,6 @@ export function hasNoContent(item: JsonObject): boolean {
   if ('role' in item) return false
   const content = CONTENT.get(item.type) ?? Object.keys(item).filter(name => !NON_CONTENT_FIELDS.has(name))
   return content.every(name => isEmpty(item[name]))
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 }
 
 /** Maximum length of a field name. No field of an API has a longer name. */

@@ -2,8 +2,8 @@
 
 import type { ProxyError } from '../errors/errors.ts'
 import type { AssembledStream, StreamAssembler } from './api-format.ts'
+import type { FinishKind } from './chat/completeness.ts'
 import { type Completeness, isUpstreamFailure } from './chat/completeness.ts'
-import type { FinishKind } from './chat/finish-reason.ts'
 import type { PartSource, PartWriter, SourceFormat } from './chat/part-reader.ts'
 import type { ExpectedOutput } from './expected-output.ts'
 import { isJsonObject, type JsonObject } from './json/canonical.ts'

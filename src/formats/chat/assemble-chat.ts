@@ -2,8 +2,8 @@
 
 import type { AssembledStream, StreamAssembler } from '../api-format.ts'
 import type { ExpectedOutput } from '../expected-output.ts'
-import { asObjects, isBlank, isJsonObject, isPresent, type JsonObject, readField } from '../json/canonical.ts'
-import { ChunkReader } from '../sse/chunk-reader.ts'
+import { asObjects, isEmpty, isJsonObject, isPresent, type JsonObject, readField } from '../json/canonical.ts'
+import { ChunkAssembler } from '../sse/chunk-reader.ts'
 import type { TextMeter } from '../text-meter.ts'
 import { findUsage, mergeUsage } from '../usage/merge-usage.ts'
 import { ChoicesAssembler } from './choices-assembler.ts'
@@ -22,17 +22,14 @@ export interface AssembledChat extends AssembledStream {
  * Accepts chat and legacy completion chunks. An event named `error` is an error, even without an `error` key. Unknown fields are merged by their
  * type. A malformed chunk is skipped and makes the response incomplete; `push` never throws.
  */
-class ChatAssembler implements StreamAssembler {
-  readonly #expected: ExpectedOutput
+class ChatAssembler extends ChunkAssembler implements StreamAssembler {
   readonly #onChunk: ((chunk: JsonObject) => void) | undefined
-  readonly #reader = new ChunkReader()
-  readonly #choices = new ChoicesAssembler(error => this.#reader.addError(error, false))
+  readonly #choices = new ChoicesAssembler(error => this.reader.addError(error, false))
   readonly #top: JsonObject = {}
   #usage: unknown = null
-  tokens = 0
 
   constructor(expected: ExpectedOutput, onChunk?: (chunk: JsonObject) => void) {
-    this.#expected = expected
+    super(expected)
     this.#onChunk = onChunk
   }
 
@@ -40,34 +37,26 @@ class ChatAssembler implements StreamAssembler {
     return this.#choices.meter
   }
 
-  get hasOutput(): boolean {
-    return this.tokens > 0
-  }
-
-  get hasFailed(): boolean {
-    return this.#reader.isErrorVisible
-  }
-
   discardText(): void {
     this.#choices.discardText()
-    this.#reader.markIncomplete('too_large')
+    this.reader.markIncomplete('too_large')
   }
 
   push(data: string, event?: string | null): JsonObject | null | undefined {
-    if (this.#reader.isDone) return undefined
+    if (this.reader.isDone) return undefined
     this.meter.countEvent(data)
     if (this.meter.pushedChars > MAX_DATA_CHARS) this.discardText()
-    const chunk = this.#reader.read(data, event)
+    const chunk = this.reader.read(data, event)
     if (chunk !== null) return this.#add(chunk, event)
-    if (event === 'error' && this.#reader.isErrorVisible) return { error: this.#reader.error }
-    return this.#reader.isDone ? undefined : null
+    if (event === 'error' && this.reader.isErrorVisible) return { error: this.reader.error }
+    return this.reader.isDone ? undefined : null
   }
 
   #add(chunk: JsonObject, event: string | null | undefined): JsonObject | null | undefined {
     // The event is a named keep-alive.
     if (isPresent(event) && event !== 'message' && !Object.hasOwn(chunk, 'choices')) return null
     if (chunk.object === 'error') {
-      this.#reader.addError(chunk)
+      this.reader.addError(chunk)
       return { error: chunk }
     }
     this.#onChunk?.(chunk)
@@ -84,11 +73,11 @@ class ChatAssembler implements StreamAssembler {
       const value = chunk[key]
       isEmpty = false
       if (key === 'choices') isNormalized = this.#mergeChoices(value)
-      else if (key === 'error') this.#reader.addError(value)
+      else if (key === 'error') this.reader.addError(value)
       // `obfuscation` is random padding against traffic analysis, which belongs only to this chunk.
       else if (key !== 'obfuscation' && key !== 'usage') mergeLatestValue(this.#top, key, value)
     }
-    if (isJsonObject(chunk.x_groq)) this.#reader.addError(readField(chunk.x_groq, 'error'), false)
+    if (isJsonObject(chunk.x_groq)) this.reader.addError(readField(chunk.x_groq, 'error'), false)
     if (isEmpty) return null
     return isNormalized ? chunk : undefined
   }
@@ -96,18 +85,18 @@ class ChatAssembler implements StreamAssembler {
   #mergeChoices(chunks: unknown): boolean {
     if (asObjects(chunks).some(hasPart)) this.tokens++
     const isNormalized = this.#choices.merge(chunks)
-    if (this.#choices.isInconsistent) this.#reader.markIncomplete('inconsistent_chunks')
+    if (this.#choices.isInconsistent) this.reader.markIncomplete('inconsistent_chunks')
     return isNormalized
   }
 
   finish(): AssembledChat {
-    const { isDone: sawDone, error } = this.#reader
+    const { isDone: sawDone, error } = this.reader
     dropGroqUsage(this.#top)
     const body = buildBody(this.#top, this.#choices, this.#usage)
-    const judged = sawDone || !this.#choices.isEmpty ? completenessOf(body, this.#expected) : 'missing_end'
+    const judged = sawDone || !this.#choices.isEmpty ? completenessOf(body, this.expected) : 'missing_end'
     // After its text was discarded, a response cannot be judged to have no output.
     const isUncertain = this.meter.isDiscarded && judged === 'no_output'
-    const completeness = this.#reader.resolveCompleteness(isUncertain ? 'too_large' : judged)
+    const completeness = this.reader.resolveCompleteness(isUncertain ? 'too_large' : judged)
     return { body, usage: this.#usage, sawDone, error, completeness }
   }
 }
@@ -128,8 +117,7 @@ function hasPart(choice: JsonObject): boolean {
   const content = isJsonObject(delta) ? delta : message
   if (!isJsonObject(content)) return typeof text === 'string' && text !== ''
   for (const key in content) {
-    const value = content[key]
-    if (key !== 'role' && !isBlank(value) && !(Array.isArray(value) && value.length === 0)) return true
+    if (key !== 'role' && !isEmpty(content[key])) return true
   }
   return false
 }

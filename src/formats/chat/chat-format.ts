@@ -1,13 +1,12 @@
 /** Defines the API formats of OpenAI's chat and legacy completions, and how chat responses are read for translation. */
 import type { ApiFormat } from '../api-format.ts'
 import { type ExpectedOutput, readExpectedChatOutput, readExpectedCompletionOutput } from '../expected-output.ts'
-import { asObjects, asString, isBlank, isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { asObjects, asString, isEmpty, isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { findUsage } from '../usage/merge-usage.ts'
 import { readUsage } from '../usage/read-usage.ts'
 import { createChatAssembler } from './assemble-chat.ts'
-import { completenessOf, hasToolCalls } from './completeness.ts'
+import { classifyFinishReason, completenessOf, hasToolCalls } from './completeness.ts'
 import { readReasoningText, textOfContent } from './content-parts.ts'
-import { classifyFinishReason } from './finish-reason.ts'
 import { firstChoiceOf, PartReader, type SourceFormat, toChunks } from './part-reader.ts'
 import { encodeSseStream, splitChatResponse } from './split-chat-response.ts'
 import { normalizeToolCalls } from './tool-calls.ts'
@@ -70,10 +69,6 @@ function hasOutput({ choices }: JsonObject): boolean {
       ? Object.keys(message).some(field => field !== 'role' && !isEmpty(message[field]))
       : asString(text) !== '',
   )
-}
-
-function isEmpty(value: unknown): boolean {
-  return isBlank(value) || (Array.isArray(value) && value.length === 0)
 }
 
 function extractText({ choices }: JsonObject): string {

@@ -135,11 +135,16 @@ function writeChatMessage({ parts, refusal, calls, extras, at }: AssistantMessag
   const message: JsonObject = { role: 'assistant', content: parts.length === 0 ? null : writeContent(parts) }
   if (refusal !== null) message.refusal = refusal
   if (calls.length > 0) message.tool_calls = calls
+  mergeCallExtras(calls, extras)
+  return [setSourcePath({ ...message, ...extras.fields }, at)]
+}
+
+/** Adds to each call its extras. */
+export function mergeCallExtras(calls: readonly JsonObject[], extras: ProviderExtras): void {
   for (const call of calls) {
     const added = readField(extras.calls, asString(call.id))
     if (isJsonObject(added)) mergeDelta(call, added)
   }
-  return [setSourcePath({ ...message, ...extras.fields }, at)]
 }
 
 /** Returns a single plain text as a string, which every provider accepts. */

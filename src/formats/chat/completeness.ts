@@ -1,14 +1,16 @@
-/** Judges whether responses are complete. Only complete responses may be cached, because they are served to other requests. */
-
+/**
+ * Judges whether responses are complete, and classifies the reasons for their end. Only complete responses may be cached, because they are served
+ * to other requests.
+ */
 import {
   areCompleteArguments,
   type ExpectedOutput,
   hasExpectedTextFormat,
   isTruncatedByProvider,
+  readOutputTokens,
 } from '../expected-output.ts'
-import { isBlank, isJsonObject, isPresent, type JsonObject, readField } from '../json/canonical.ts'
+import { isBlank, isEmpty, isJsonObject, isPresent, type JsonObject, readField } from '../json/canonical.ts'
 import { readContentParts, readReasoningText, textOfContent } from './content-parts.ts'
-import { classifyFinishReason, isContentFilter } from './finish-reason.ts'
 
 /** The reason why a response must not be cached. */
 export type IncompleteReason =
@@ -93,18 +95,12 @@ export function completenessOf(body: unknown, expected: ExpectedOutput): Complet
   if (isPresent(readField(body, 'error'))) return 'error_in_body'
   const choices = readField(body, 'choices')
   if (!Array.isArray(choices) || choices.length === 0) return 'not_a_response'
-  const outputTokens = readOutputTokens(body)
+  const outputTokens = readOutputTokens(body, 'completion_tokens')
   for (const choice of choices) {
     const completeness = isJsonObject(choice) ? completenessOfChoice(choice, expected, outputTokens) : 'not_a_response'
     if (completeness !== 'whole') return completeness
   }
   return choices.length < (expected.count ?? 1) ? 'too_few_results' : 'whole'
-}
-
-/** Returns the output tokens of all choices together; null if not known. */
-function readOutputTokens({ usage }: JsonObject): number | null {
-  const count = isJsonObject(usage) ? readField(usage, 'completion_tokens') : undefined
-  return typeof count === 'number' ? count : null
 }
 
 function completenessOfChoice(choice: JsonObject, expected: ExpectedOutput, outputTokens: number | null): Completeness {
@@ -171,7 +167,7 @@ function hasContent(choice: JsonObject): boolean {
   return CONTENT_FIELDS.some(field => {
     const value = readField(message, field)
     if (field === 'content') return readContentParts(value).some(({ kind }) => kind !== 'reasoning')
-    return isPresent(value) && value !== '' && !(Array.isArray(value) && value.length === 0)
+    return !isEmpty(value)
   })
 }
 
@@ -194,4 +190,28 @@ function callsTool(choice: JsonObject): boolean {
   if (!isJsonObject(message)) return false
   const calls = readField(message, 'tool_calls')
   return (Array.isArray(calls) && calls.length > 0) || isPresent(readField(message, 'function_call'))
+}
+
+/** `failed`: the provider aborted the response, or ended it for an unknown reason. */
+export type FinishKind = 'regular' | 'length' | 'filtered' | 'failed'
+
+const REGULAR: ReadonlySet<string> = new Set(
+  'stop stop_sequence eos eos_token end end_turn done complete completed tool_calls tool_call tool_use function_call'.split(
+    ' ',
+  ),
+)
+const LENGTH = /length|max_\w{0,20}tokens|token_limit|context_window/
+const FILTERED = /filter|safety|sensitive|refus|recitation|prohibited|block|spii|moderat|guardrail/
+
+/** Classifies a reason. Compatible servers forward the native reasons of their models, in any letter case. An unknown reason is a failure, because the response may be incomplete. */
+export function classifyFinishReason(finishReason: string): FinishKind {
+  const reason = finishReason.toLowerCase()
+  if (REGULAR.has(reason)) return 'regular'
+  if (isContentFilter(reason)) return 'filtered'
+  return LENGTH.test(reason) ? 'length' : 'failed'
+}
+
+/** Whether the reason, which may be a native one, names a content filter. */
+export function isContentFilter(reason: string): boolean {
+  return FILTERED.test(reason.toLowerCase())
 }

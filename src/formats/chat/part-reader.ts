@@ -3,9 +3,8 @@ import { nowSeconds } from '../../event-loop/clock.ts'
 import type { StreamAssembler } from '../api-format.ts'
 import type { ExpectedOutput } from '../expected-output.ts'
 import { asNumber, asObjects, asString, isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
-import type { Completeness } from './completeness.ts'
+import type { Completeness, FinishKind } from './completeness.ts'
 import { type ContentPart, readContentParts, readReasoningText } from './content-parts.ts'
-import type { FinishKind } from './finish-reason.ts'
 import { BufferedProviderExtras } from './provider-extras.ts'
 import { ToolCallReader, type ToolCallWriter } from './tool-call-reader.ts'
 import { parseIndex } from './tool-calls.ts'
@@ -27,11 +26,10 @@ export interface PartWriter extends ToolCallWriter {
   /** `logprobs` belong to the tokens of this text; empty when they were not requested. */
   addText(text: string, logprobs: unknown[]): void
   addRefusal(text: string): void
-  /** Adds the sources of the text. Returns false, like the next two methods, when the format does not support them. */
+  /** Adds the sources of the text. Returns false, like `addImage`, when the format does not support them. */
   addAnnotations(annotations: JsonObject[]): boolean
   /** Adds an image. `url` is an address or a data URL. */
   addImage(url: string): boolean
-  addAudio(audio: JsonObject): boolean
 }
 
 /** Reads a provider's response, whole or in pieces, and passes its parts to a writer. */
@@ -77,10 +75,6 @@ export class PartReader implements PartSource {
   constructor(writer: PartWriter) {
     this.#writer = writer
     this.#calls = new ToolCallReader(writer, this.extras)
-  }
-
-  get hasBegun(): boolean {
-    return this.#hasBegun
   }
 
   read(chunk: JsonObject): void {
@@ -162,11 +156,11 @@ export class PartReader implements PartSource {
     }
   }
 
-  /** Writes the audio, and its transcript as text unless the response has other text. */
+  /** Writes the transcript as text, unless the response has other text. No format that is translated to supports audio. */
   #writeAudio(audio: JsonObject): void {
     const transcript = asString(audio.transcript)
     if (transcript !== '' && !this.#hasText) this.#writer.addText(transcript, [])
-    if (!this.#writer.addAudio(audio)) this.omitted.add('audio')
+    this.omitted.add('audio')
   }
 }
 

@@ -1,46 +1,30 @@
 /** Assembles the chunks of a Gemini stream into the plain response, and judges whether a response is complete. Only complete ones are cached. */
 
 import type { AssembledStream, StreamAssembler } from '../api-format.ts'
-import { type Completeness, MAX_EMPTY_RESPONSE_TOKENS } from '../chat/completeness.ts'
-import { classifyFinishReason } from '../chat/finish-reason.ts'
+import { type Completeness, classifyFinishReason, MAX_EMPTY_RESPONSE_TOKENS } from '../chat/completeness.ts'
 import { type ExpectedOutput, hasExpectedTextFormat, isTruncatedByProvider } from '../expected-output.ts'
 import { asObjects, asString, isBlank, isJsonObject, isPresent, type JsonObject } from '../json/canonical.ts'
-import { ChunkReader } from '../sse/chunk-reader.ts'
+import { ChunkAssembler } from '../sse/chunk-reader.ts'
 import { TextMeter, textLengthOf } from '../text-meter.ts'
 import { readUsage } from '../usage/read-usage.ts'
 
 const NO_EXPECTATIONS: ExpectedOutput = { clientSetOutputLimit: true }
 
-export class GeminiAssembler implements StreamAssembler {
-  readonly #expected: ExpectedOutput
-  readonly #reader = new ChunkReader()
+export class GeminiAssembler extends ChunkAssembler implements StreamAssembler {
   #parts: JsonObject[] = []
   #candidate: JsonObject | null = null
   #body: JsonObject | null = null
   readonly meter = new TextMeter(() => textLengthOf(this.#parts))
-  tokens = 0
-
-  constructor(expected: ExpectedOutput) {
-    this.#expected = expected
-  }
-
-  get hasOutput(): boolean {
-    return this.tokens > 0
-  }
-
-  get hasFailed(): boolean {
-    return this.#reader.isErrorVisible
-  }
 
   push(data: string, name?: string | null): undefined {
     this.meter.countEvent(data)
-    const chunk = this.#reader.read(data, name)
+    const chunk = this.reader.read(data, name)
     if (chunk) this.add(chunk)
   }
 
   /** Adds a chunk. It becomes part of the response: do not change it afterwards. */
   add({ error, candidates, ...fields }: JsonObject): void {
-    if (isPresent(error)) this.#reader.addError(error)
+    if (isPresent(error)) this.reader.addError(error)
     this.#body = { ...this.#body, ...fields }
     const [candidate] = asObjects(candidates)
     if (!candidate) return
@@ -57,18 +41,18 @@ export class GeminiAssembler implements StreamAssembler {
   discardText(): void {
     if (this.meter.isDiscarded) return
     this.meter.isDiscarded = true
-    this.#reader.markIncomplete('too_large')
+    this.reader.markIncomplete('too_large')
     this.#parts = [{ text: this.meter.sampleText(textOfParts(this.#parts)) }]
   }
 
   finish(): AssembledStream {
     const body = this.#body && joinBody(this.#body, this.#candidate, this.#parts)
-    const judged = body ? completenessOfGemini(body, this.#expected) : 'missing_end'
+    const judged = body ? completenessOfGemini(body, this.expected) : 'missing_end'
     return {
       body: body ?? {},
       usage: body?.usageMetadata ?? null,
-      completeness: this.#reader.resolveCompleteness(judged === 'unfinished_choice' ? 'missing_end' : judged),
-      error: this.#reader.error,
+      completeness: this.reader.resolveCompleteness(judged === 'unfinished_choice' ? 'missing_end' : judged),
+      error: this.reader.error,
     }
   }
 }

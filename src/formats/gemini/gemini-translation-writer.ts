@@ -1,6 +1,6 @@
 /** Writes a Gemini response from a chat response, as the chunks of its stream. A function call is written whole. */
 import type { ProxyError } from '../../errors/errors.ts'
-import type { FinishKind } from '../chat/finish-reason.ts'
+import type { FinishKind } from '../chat/completeness.ts'
 import type { PartSource, ResponseMetadata } from '../chat/part-reader.ts'
 import { type ExtrasKeys, packExtras } from '../chat/provider-extras.ts'
 import { asObjects, asString, isJsonObject, type JsonObject, sha256 } from '../json/canonical.ts'
@@ -91,10 +91,6 @@ export class GeminiTranslationWriter implements TranslationWriter {
         : { inlineData: { mimeType, data } },
     )
     return true
-  }
-
-  addAudio(): boolean {
-    return false
   }
 
   end(finishKind: FinishKind, usage: JsonObject | null): void {

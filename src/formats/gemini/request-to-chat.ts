@@ -4,9 +4,10 @@
  */
 
 import { invalidRequestError } from '../../errors/errors.ts'
+import { mergeCallExtras } from '../chat/chat-message-builder.ts'
 import { mergeDelta } from '../chat/merge-delta.ts'
 import { unpackExtras } from '../chat/provider-extras.ts'
-import { asObjects, asString, isJsonObject, isPresent, type JsonObject, readField } from '../json/canonical.ts'
+import { asObjects, asString, isJsonObject, isPresent, type JsonObject } from '../json/canonical.ts'
 import {
   pickPresent,
   readArray,
@@ -17,7 +18,7 @@ import {
   readPositiveInteger,
   readString,
 } from '../json/read-fields.ts'
-import type { ChatTargetModel } from '../messages/message-request-to-chat.ts'
+import { type ChatTargetModel, effortOfBudget } from '../messages/message-request-to-chat.ts'
 import { translateContents } from './contents-to-chat.ts'
 import * as fields from './gemini-fields.ts'
 import { translateSchema } from './schema-to-json.ts'
@@ -80,10 +81,6 @@ function translateModalities(given: unknown): JsonObject {
   return others.length === 0 ? {} : { modalities: [...new Set(modalities)] }
 }
 
-/** Highest budgets of thinking tokens that count as low and as medium effort. */
-const LOW_BUDGET = 4_096
-const MEDIUM_BUDGET = 12_288
-
 function translateThinking(given: unknown): JsonObject {
   if (given === undefined) return {}
   const at = 'generationConfig.thinkingConfig'
@@ -98,7 +95,7 @@ function translateThinking(given: unknown): JsonObject {
   const budget =
     config.thinkingBudget === undefined ? 0 : readNumber(config.thinkingBudget, `${at}.thinkingBudget`, -1, Infinity)
   if (budget <= 0) return shown
-  return { ...shown, reasoning_effort: budget <= LOW_BUDGET ? 'low' : budget <= MEDIUM_BUDGET ? 'medium' : 'high' }
+  return { ...shown, reasoning_effort: effortOfBudget(budget) }
 }
 
 const JSON_TYPE = 'application/json'
@@ -223,16 +220,13 @@ function addExtras(
   keys: ChatTargetModel['extrasKeys'],
 ): JsonObject {
   if (message.role !== 'assistant' || !Array.isArray(blocks)) return message
-  const calls = asObjects(message.tool_calls).map(call => ({ ...call }))
+  const calls: JsonObject[] = asObjects(message.tool_calls).map(call => ({ ...call }))
   const completed = calls.length > 0 ? { ...message, tool_calls: calls } : message
   for (const { data } of asObjects(blocks)) {
     const extras = unpackExtras(data, keys)
     if (!extras) continue
     mergeDelta(completed, extras.fields)
-    for (const call of calls) {
-      const added = readField(extras.calls, asString((call as JsonObject).id))
-      if (isJsonObject(added)) mergeDelta(call, added)
-    }
+    mergeCallExtras(calls, extras)
   }
   return completed
 }

@@ -37,6 +37,11 @@ export function isBlank(value: unknown): boolean {
   return value === null || value === undefined || value === ''
 }
 
+/** Whether a field is blank or an empty list. */
+export function isEmpty(value: unknown): boolean {
+  return isBlank(value) || (Array.isArray(value) && value.length === 0)
+}
+
 /** Sets the object's own field. For `__proto__`, an assignment would set the prototype instead. */
 export function writeField(object: JsonObject, key: string, value: unknown): void {
   if (key !== '__proto__') object[key] = value

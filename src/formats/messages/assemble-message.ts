@@ -2,18 +2,21 @@
 
 import type { AssembledStream, StreamAssembler } from '../api-format.ts'
 import { type Completeness, MAX_EMPTY_RESPONSE_TOKENS } from '../chat/completeness.ts'
-import { type ExpectedOutput, hasExpectedTextFormat, isTruncatedByProvider } from '../expected-output.ts'
+import {
+  type ExpectedOutput,
+  hasExpectedTextFormat,
+  isTruncatedByProvider,
+  readOutputTokens,
+} from '../expected-output.ts'
 import { asNumber, asObjects, asString, isBlank, isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { tryParseLosslessJson } from '../json/lossless-json.ts'
-import { ChunkReader } from '../sse/chunk-reader.ts'
+import { ChunkAssembler } from '../sse/chunk-reader.ts'
 import { TextMeter, textLengthOf } from '../text-meter.ts'
 import { mergeUsage } from '../usage/merge-usage.ts'
 
 const NO_EXPECTATIONS: ExpectedOutput = { clientSetOutputLimit: true }
 
-export class MessageAssembler implements StreamAssembler {
-  readonly #expected: ExpectedOutput
-  readonly #reader = new ChunkReader()
+export class MessageAssembler extends ChunkAssembler implements StreamAssembler {
   readonly #blocks: JsonObject[] = []
   readonly #open = new Set<JsonObject>()
   /** The JSON text of each tool block's input so far. */
@@ -21,25 +24,12 @@ export class MessageAssembler implements StreamAssembler {
   readonly meter = new TextMeter(() => textLengthOf([this.#blocks, ...this.#inputs.values()]))
   #body: JsonObject | null = null
   #sawEnd = false
-  tokens = 0
-
-  constructor(expected: ExpectedOutput) {
-    this.#expected = expected
-  }
-
-  get hasOutput(): boolean {
-    return this.tokens > 0
-  }
-
-  get hasFailed(): boolean {
-    return this.#reader.isErrorVisible
-  }
 
   /** Replaces all blocks by one with a sample of the text. */
   discardText(): void {
     if (this.meter.isDiscarded) return
     this.meter.isDiscarded = true
-    this.#reader.markIncomplete('too_large')
+    this.reader.markIncomplete('too_large')
     const text = this.meter.sampleText(joinTexts(this.#blocks, this.#inputs))
     this.#blocks.splice(0, this.#blocks.length, { type: 'text', text })
     this.#inputs.clear()
@@ -49,9 +39,9 @@ export class MessageAssembler implements StreamAssembler {
   push(data: string, name?: string | null): null | undefined {
     if (this.#sawEnd) return
     this.meter.countEvent(data)
-    const event = this.#reader.read(data, name)
+    const event = this.reader.read(data, name)
     if (event) this.add(event)
-    return this.#reader.isMalformed ? null : undefined
+    return this.reader.isMalformed ? null : undefined
   }
 
   /** Adds a parsed event. The event becomes part of the message: do not change it afterwards. */
@@ -69,7 +59,7 @@ export class MessageAssembler implements StreamAssembler {
       closeInput(block, this.#inputs)
     } else if (type === 'message_delta' && this.#body) endMessage(this.#body, event)
     else if (type === 'message_stop') this.#sawEnd = true
-    else if (type === 'error') this.#reader.addError(event.error ?? event)
+    else if (type === 'error') this.reader.addError(event.error ?? event)
   }
 
   #begin({ message }: JsonObject): void {
@@ -89,7 +79,7 @@ export class MessageAssembler implements StreamAssembler {
 
   #continueBlock(block: JsonObject | undefined, { delta }: JsonObject): void {
     if (!block || !isJsonObject(delta) || !addDelta(block, delta, this.#inputs))
-      this.#reader.markIncomplete('inconsistent_chunks')
+      this.reader.markIncomplete('inconsistent_chunks')
   }
 
   finish(): AssembledStream {
@@ -97,14 +87,14 @@ export class MessageAssembler implements StreamAssembler {
     for (const block of this.#open) closeInput(block, this.#inputs)
     const body = this.#body
     // Some servers omit the end of a block. Clients read the message nevertheless.
-    if (this.#open.size > 0) this.#reader.markIncomplete('inconsistent_chunks')
+    if (this.#open.size > 0) this.reader.markIncomplete('inconsistent_chunks')
     const hasEnded = this.#sawEnd || typeof body?.stop_reason === 'string'
-    const judged = hasEnded ? completenessOfMessage(body, this.#expected) : 'missing_end'
-    const { error } = this.#reader
+    const judged = hasEnded ? completenessOfMessage(body, this.expected) : 'missing_end'
+    const { error } = this.reader
     return {
       body: body ?? {},
       usage: body?.usage ?? null,
-      completeness: this.#reader.resolveCompleteness(judged),
+      completeness: this.reader.resolveCompleteness(judged),
       error,
     }
   }
@@ -178,16 +168,15 @@ export function completenessOfMessage(body: unknown, expected: ExpectedOutput = 
   if (reason === 'refusal') return 'content_filter'
   if (reason === 'model_context_window_exceeded') return 'provider_length_limit'
   if (!REGULAR_STOP_REASONS.has(reason)) return 'unknown_stop_reason'
-  if (reason === 'max_tokens' && isTruncatedByProvider(expected, readOutputTokens(body))) return 'provider_length_limit'
+  if (reason === 'max_tokens' && isTruncatedByProvider(expected, readOutputTokens(body, 'output_tokens')))
+    return 'provider_length_limit'
   const blocks = body.content.filter(isJsonObject)
   if (blocks.some(hasContent)) return completenessOfBlocks(blocks, expected)
   const hasHiddenOutput =
-    reason === 'end_turn' && (readOutputTokens(body) ?? 0) > MAX_EMPTY_RESPONSE_TOKENS && !blocks.some(isThinkingBlock)
+    reason === 'end_turn' &&
+    (readOutputTokens(body, 'output_tokens') ?? 0) > MAX_EMPTY_RESPONSE_TOKENS &&
+    !blocks.some(isThinkingBlock)
   return hasHiddenOutput ? 'no_output' : 'empty_message'
-}
-
-function readOutputTokens({ usage }: JsonObject): number | null {
-  return isJsonObject(usage) && typeof usage.output_tokens === 'number' ? usage.output_tokens : null
 }
 
 function completenessOfBlocks(blocks: readonly JsonObject[], expected: ExpectedOutput): Completeness {

@@ -73,7 +73,15 @@ function translateThinking(body: JsonObject): JsonObject {
   }
   if (thinking.type !== 'enabled') return {}
   const budget = readPositiveInteger(thinking.budget_tokens, 'thinking.budget_tokens')
-  return { reasoning_effort: budget <= 4_096 ? 'low' : budget <= 12_288 ? 'medium' : 'high' }
+  return { reasoning_effort: effortOfBudget(budget) }
+}
+
+/** Highest budgets of thinking tokens that count as low and as medium effort. */
+const LOW_BUDGET = 4_096
+const MEDIUM_BUDGET = 12_288
+
+export function effortOfBudget(tokens: number): 'low' | 'medium' | 'high' {
+  return tokens <= LOW_BUDGET ? 'low' : tokens <= MEDIUM_BUDGET ? 'medium' : 'high'
 }
 
 function translateFormat(body: JsonObject): JsonObject {

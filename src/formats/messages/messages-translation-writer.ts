@@ -1,7 +1,7 @@
 /** Writes a Messages response from a chat response, event by event. Each part continues the open block of its kind, or opens a new one. */
 
 import type { ProxyError } from '../../errors/errors.ts'
-import type { FinishKind } from '../chat/finish-reason.ts'
+import type { FinishKind } from '../chat/completeness.ts'
 import type { PartSource, ResponseMetadata } from '../chat/part-reader.ts'
 import { type ExtrasKeys, packExtras } from '../chat/provider-extras.ts'
 import { type JsonObject, sha256 } from '../json/canonical.ts'
@@ -95,10 +95,6 @@ export class MessagesTranslationWriter implements TranslationWriter {
   }
 
   addImage(): boolean {
-    return false
-  }
-
-  addAudio(): boolean {
     return false
   }
 

@@ -7,9 +7,10 @@ import {
   type ExpectedOutput,
   hasExpectedTextFormat,
   isTruncatedByProvider,
+  readOutputTokens,
 } from '../expected-output.ts'
 import { asObjects, asString, isJsonObject, type JsonObject } from '../json/canonical.ts'
-import { ChunkReader } from '../sse/chunk-reader.ts'
+import { ChunkAssembler } from '../sse/chunk-reader.ts'
 import { TextMeter, textLengthOf } from '../text-meter.ts'
 import { LAST_EVENTS } from './response-events.ts'
 
@@ -21,10 +22,8 @@ export function createResponseAssembler(
   return new ResponseAssembler(expected, onEvent)
 }
 
-class ResponseAssembler implements StreamAssembler {
-  readonly #expected: ExpectedOutput
+class ResponseAssembler extends ChunkAssembler implements StreamAssembler {
   readonly #onEvent: ((event: JsonObject) => void) | undefined
-  readonly #reader = new ChunkReader()
   /** Finished items by position. They are used if the provider's last event does not repeat the items. */
   readonly #items = new Map<number, JsonObject>()
   readonly meter = new TextMeter(() => textLengthOf([...this.#items.values(), this.#openText]))
@@ -32,19 +31,14 @@ class ResponseAssembler implements StreamAssembler {
   /** Fields of the initial response. `#openText` is the text of the item in progress. */
   #initialFields: JsonObject = {}
   #openText = ''
-  tokens = 0
 
   constructor(expected: ExpectedOutput, onEvent?: (event: JsonObject) => void) {
-    this.#expected = expected
+    super(expected)
     this.#onEvent = onEvent
   }
 
-  get hasOutput(): boolean {
-    return this.tokens > 0
-  }
-
-  get hasFailed(): boolean {
-    return this.#reader.isErrorVisible || this.#body?.status === 'failed'
+  override get hasFailed(): boolean {
+    return this.reader.isErrorVisible || this.#body?.status === 'failed'
   }
 
   /** Discards the items' text, which the last event usually repeats. */
@@ -58,8 +52,8 @@ class ResponseAssembler implements StreamAssembler {
 
   push(data: string, name?: string | null): null | undefined {
     if (this.#body !== null) return
-    const event = this.#reader.read(data, name)
-    if (!event) return this.#reader.isMalformed ? null : undefined
+    const event = this.reader.read(data, name)
+    if (!event) return this.reader.isMalformed ? null : undefined
     this.#onEvent?.(event)
     if (event.type === 'response.output_item.done' || typeof event.delta === 'string') this.meter.countEvent(data)
     this.#add(event)
@@ -72,7 +66,7 @@ class ResponseAssembler implements StreamAssembler {
     else if (type === 'response.output_item.done' && isJsonObject(item) && typeof index === 'number')
       this.#finishItem(this.meter.isDiscarded ? withoutText(item) : item, index)
     else if (type === 'response.created' && isJsonObject(response)) this.#initialFields = pickInitialFields(response)
-    else if (type === 'error') this.#reader.addError(event.error ?? event)
+    else if (type === 'error') this.reader.addError(event.error ?? event)
     else if (LAST_EVENTS.has(asString(type)) && isJsonObject(response)) this.#end(response)
   }
 
@@ -91,14 +85,14 @@ class ResponseAssembler implements StreamAssembler {
     const output = [...this.#items].sort(([a], [b]) => a - b).map(([, item]) => item)
     this.#body = reportedItems.length === 0 ? { ...response, output } : response
     if (this.meter.isDiscarded && reportedItems.length === 0 && output.length > 0)
-      this.#reader.markIncomplete('too_large')
+      this.reader.markIncomplete('too_large')
   }
 
   finish(): AssembledStream {
     const body = this.#body
-    const judged = body === null ? 'missing_end' : completenessOfResponse(body, this.#expected)
-    const error = this.#reader.error ?? body?.error ?? null
-    const completeness = this.#reader.resolveCompleteness(judged)
+    const judged = body === null ? 'missing_end' : completenessOfResponse(body, this.expected)
+    const error = this.reader.error ?? body?.error ?? null
+    const completeness = this.reader.resolveCompleteness(judged)
     return { body: body ?? this.#createPartialBody(), usage: body?.usage ?? null, completeness, error }
   }
 
@@ -141,12 +135,9 @@ export function completenessOfResponse(body: unknown, expected: ExpectedOutput):
   if (body.status !== 'completed') return 'pending'
   const items = asObjects(body.output)
   if (items.some(({ status }) => status === 'in_progress' || status === 'incomplete')) return 'pending'
-  const hasHiddenOutput = items.every(isEmptyMessage) && (readOutputTokens(body) ?? 0) > MAX_EMPTY_RESPONSE_TOKENS
+  const hasHiddenOutput =
+    items.every(isEmptyMessage) && (readOutputTokens(body, 'output_tokens') ?? 0) > MAX_EMPTY_RESPONSE_TOKENS
   return hasHiddenOutput ? 'no_output' : completenessOfItems(items, expected)
-}
-
-function readOutputTokens({ usage }: JsonObject): number | null {
-  return isJsonObject(usage) && typeof usage.output_tokens === 'number' ? usage.output_tokens : null
 }
 
 function isEmptyMessage(item: JsonObject): boolean {
@@ -158,7 +149,7 @@ function completenessOfTruncated(body: JsonObject, expected: ExpectedOutput): Co
   const reason = isJsonObject(details) ? details.reason : undefined
   if (reason === 'content_filter') return 'content_filter'
   if (reason !== 'max_output_tokens') return 'unknown_stop_reason'
-  if (isTruncatedByProvider(expected, readOutputTokens(body))) return 'provider_length_limit'
+  if (isTruncatedByProvider(expected, readOutputTokens(body, 'output_tokens'))) return 'provider_length_limit'
   return completenessOfItems(asObjects(output), expected)
 }
 

@@ -1,7 +1,7 @@
 /** Writes a Responses response from a chat response. Each part continues the open item of its kind, or opens a new one. */
 import type { ProxyError } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
-import type { FinishKind } from '../chat/finish-reason.ts'
+import type { FinishKind } from '../chat/completeness.ts'
 import type { PartSource, ResponseMetadata } from '../chat/part-reader.ts'
 import { packExtras } from '../chat/provider-extras.ts'
 import { asString, type JsonObject } from '../json/canonical.ts'
@@ -87,10 +87,6 @@ export class ResponsesTranslationWriter implements TranslationWriter {
     const data = /^data:image\/[\w.+-]+;base64,/.exec(url)
     if (data) this.#add(writeImageItem(this.#place('ig'), url.slice(data[0].length)))
     return data !== null
-  }
-
-  addAudio(): boolean {
-    return false
   }
 
   end(finishKind: FinishKind, usage: JsonObject | null): void {

@@ -1,5 +1,6 @@
 /** Reads the chunks of a provider's stream and records its errors and flaws. The assemblers of all formats use it. */
 import { type Completeness, combineCompleteness, type IncompleteReason } from '../chat/completeness.ts'
+import type { ExpectedOutput } from '../expected-output.ts'
 import { isJsonObject, isPresent, type JsonObject, parseJson, readField } from '../json/canonical.ts'
 
 export class ChunkReader {
@@ -40,6 +41,25 @@ export class ChunkReader {
   /** Returns the completeness of the stream. `judged` is the completeness of the assembled response. */
   resolveCompleteness(judged: Completeness): Completeness {
     return combineCompleteness(this.#flaw, judged)
+  }
+}
+
+/** What the assemblers of all formats share. */
+export abstract class ChunkAssembler {
+  protected readonly expected: ExpectedOutput
+  protected readonly reader = new ChunkReader()
+  tokens = 0
+
+  constructor(expected: ExpectedOutput) {
+    this.expected = expected
+  }
+
+  get hasOutput(): boolean {
+    return this.tokens > 0
+  }
+
+  get hasFailed(): boolean {
+    return this.reader.isErrorVisible
   }
 }
 

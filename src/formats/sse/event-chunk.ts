@@ -3,6 +3,7 @@
 import { isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
 import { tryParseLosslessJson } from '../json/lossless-json.ts'
 import { concatBytes } from './split-events.ts'
+import { parseSseEvent, replaceData } from './sse.ts'
 
 export class EventChunk {
   /** `performance.now()` when they arrived. */
@@ -51,8 +52,6 @@ const EMPTY = new Uint8Array(0)
 const USAGE_KEY = Buffer.from('"usage"')
 /** OpenAI writes this into every chunk except the last. */
 const NULL_USAGE = Buffer.from(',"usage":null')
-const decoder = new TextDecoder()
-const encoder = new TextEncoder()
 
 /** Returns the event without usage: empty when it contained only usage, unchanged when it contained none. */
 export function stripUsage(event: Uint8Array): Uint8Array {
@@ -70,25 +69,14 @@ function indexOf(bytes: Uint8Array, part: Buffer, from = 0): number {
   return Buffer.prototype.indexOf.call(bytes as Buffer, part, from)
 }
 
+/** Parses the event. It is empty without usage when it contains only usage. Its other numbers are not rounded. */
 function rewrite(event: Uint8Array): Uint8Array {
-  const lines = decoder.decode(event).split(/\r\n|\n|\r/)
-  const data = lines.filter(line => line.startsWith('data:')).map(line => line.slice(5).replace(/^ /, ''))
-  const original = data.join('\n')
-  const rewritten = stripUsageFromData(original)
-  if (rewritten === null) return EMPTY
-  if (rewritten === original) return event
-  const others = lines.filter(line => line !== '' && !line.startsWith('data:'))
-  return encoder.encode(`${[...others, `data: ${rewritten}`].join('\n')}\n\n`)
-}
-
-/** Returns a chunk's data without usage, with its other numbers unrounded; null when it contains only usage and must not be sent. */
-function stripUsageFromData(data: string): string | null {
-  const chunk = tryParseLosslessJson(data)
-  if (!isJsonObject(chunk) || !Object.hasOwn(chunk, 'usage')) return data
+  const chunk = tryParseLosslessJson(parseSseEvent(event)?.data ?? '')
+  if (!isJsonObject(chunk) || !Object.hasOwn(chunk, 'usage')) return event
   const { usage, ...rest } = chunk
   const choices = readField(rest, 'choices')
   const isUsageChunk = usage !== null && Array.isArray(choices) && choices.length === 0
-  return isUsageChunk && !hasGroqUsage(rest) ? null : JSON.stringify(rest)
+  return isUsageChunk && !hasGroqUsage(rest) ? EMPTY : replaceData(event, rest)
 }
 
 /** Whether the chunk has usage in `x_groq`, where Groq's clients read it even if they did not request it. */

@@ -1,5 +1,5 @@
 /** Merges the usage that the chunks of a stream report, field by field. */
-import { isBlank, isJsonObject, type JsonObject, readField, writeField } from '../json/canonical.ts'
+import { isBlank, isEmpty, isJsonObject, type JsonObject, readField, writeField } from '../json/canonical.ts'
 import { readNonNegativeNumber, readUsageCounts } from './read-count.ts'
 
 interface MergeOptions {
@@ -9,7 +9,7 @@ interface MergeOptions {
 
 /** Returns the merged usage without changing its arguments. A null, zero or empty value never shouldReplace an earlier one. The larger of two counts wins. */
 export function mergeUsage(known: unknown, later: unknown, options: MergeOptions = {}): unknown {
-  if (isEmpty(later)) return isBlank(known) ? (later ?? known) : known
+  if (isEmptyOrZero(later)) return isBlank(known) ? (later ?? known) : known
   if (!isJsonObject(known)) return isBlank(known) || isJsonObject(later) ? later : known
   return isJsonObject(later) ? mergeFields(known, later, options) : known
 }
@@ -34,15 +34,15 @@ function hasCached(usage: JsonObject): boolean {
 
 function shouldReplace(before: unknown, value: unknown, { isCumulative = false }: MergeOptions): boolean {
   if (before === undefined) return true
-  if (isEmpty(value)) return false
+  if (isEmptyOrZero(value)) return false
   const [known, later] = [readNonNegativeNumber(before), readNonNegativeNumber(value)]
   // A readable count shouldReplace an unreadable one.
   if (known === null || later === null) return later !== null || known === null
   return isCumulative || later > known
 }
 
-function isEmpty(value: unknown): boolean {
-  return isBlank(value) || readNonNegativeNumber(value) === 0 || (Array.isArray(value) && value.length === 0)
+function isEmptyOrZero(value: unknown): boolean {
+  return isEmpty(value) || readNonNegativeNumber(value) === 0
 }
 
 /** Returns the usage of a chat chunk or response. Groq's streams have it in `x_groq`, Moonshot's within a choice. */

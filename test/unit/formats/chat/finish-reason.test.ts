@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { classifyFinishReason, type FinishKind, isContentFilter } from '../../../../src/formats/chat/finish-reason.ts'
+import { classifyFinishReason, type FinishKind, isContentFilter } from '../../../../src/formats/chat/completeness.ts'
 
 const REASONS: Record<FinishKind, string[]> = {
   regular: ['stop', 'STOP', 'tool_calls', 'function_call', 'end_turn', 'stop_sequence', 'tool_use', 'eos', 'EOS_TOKEN'],

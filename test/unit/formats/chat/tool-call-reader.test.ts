@@ -174,7 +174,6 @@ function readDeltas(...deltas: JsonObject[]) {
     addArguments: fragment => void written.push(fragment),
     addAnnotations: () => false,
     addImage: () => false,
-    addAudio: () => false,
   }
   const reader = new PartReader(writer)
   for (const delta of deltas) reader.read({ choices: [{ index: 0, delta }] })
