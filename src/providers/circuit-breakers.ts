@@ -2,15 +2,11 @@
 
 import { LRUCache } from 'lru-cache'
 import type { Log } from '../telemetry/log.ts'
-import { CircuitBreaker } from './circuit-breaker.ts'
+import { CircuitBreaker, type CircuitBreakerOptions } from './circuit-breaker.ts'
 import { KeyCircuits, type KeyStatus } from './key-circuits.ts'
 import { type Provider, wrapProvider } from './upstream.ts'
 
-export interface CircuitBreakersOptions {
-  /** Failures that open a circuit, once they have lasted for half of `openMs`. */
-  failures: number
-  /** Milliseconds that a circuit stays open at first. */
-  openMs: number
+export interface CircuitBreakersOptions extends Pick<CircuitBreakerOptions, 'failures' | 'openMs'> {
   log: Pick<Log, 'warn' | 'info'>
   /** Whether everyone may know the model's name. By default, no name is. */
   isPublicModel?(provider: Provider, model: string): boolean

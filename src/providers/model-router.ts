@@ -15,19 +15,15 @@ import { matchesAnyModelPattern } from './model-patterns.ts'
 import { modelNotFoundError, noRouteError, quoteModel } from './routing-errors.ts'
 import type { StoredObjectCollection } from './stored-object-collections.ts'
 import type { Provider } from './upstream.ts'
-import { createVendorModels, type VendorModels, type VendorModelsOptions } from './vendor-models.ts'
+import {
+  createVendorModels,
+  type VendorModels,
+  type VendorModelsKey,
+  type VendorModelsOptions,
+} from './vendor-models.ts'
 
 /** The fields of a resolved key that decide about the route. */
-export type RoutingContext = Pick<
-  ResolvedKey,
-  | 'key_type'
-  | 'project_id'
-  | 'direct_providers'
-  | 'provider_keys_version'
-  | 'named_provider_keys'
-  | 'allowed_models'
-  | 'key_allowed_models'
->
+export type RoutingContext = VendorModelsKey & ModelAllowlists
 
 export interface ModelRouter {
   /**

@@ -6,6 +6,7 @@ import { createRequestHeaders } from './forwarded-headers.ts'
 import { type ByteReader, openReader, readAllBytes } from './read-bytes.ts'
 import { isEventStream, type PassThroughRequest, type UpstreamRequest, type UpstreamResponse } from './upstream.ts'
 import { brokenResponseError } from './upstream-failure.ts'
+import type { VendorAddress } from './vendor-connection.ts'
 
 /** The options of a provider for one project and one key. */
 export interface ProviderOptions extends Pick<UpstreamCall, 'name' | 'limits' | 'probe'> {
@@ -27,12 +28,8 @@ export interface ProviderOptions extends Pick<UpstreamCall, 'name' | 'limits' | 
 }
 
 export interface UpstreamTarget
-  extends Pick<ProviderOptions, 'name' | 'clientHeaders' | 'projectId' | 'limits' | 'probe'> {
-  url: string
-  /** Headers that replace the client's. */
-  headers: Record<string, string>
-  credentials: UpstreamCall['credentials']
-}
+  extends Pick<ProviderOptions, 'name' | 'clientHeaders' | 'projectId' | 'limits' | 'probe'>,
+    VendorAddress {}
 
 export async function sendModelRequest(
   request: UpstreamRequest,

@@ -101,18 +101,9 @@ export interface PassThroughRequest {
 }
 
 /** A request about an object that a provider stores. */
-export interface StorageRequest {
-  method: 'GET' | 'POST' | 'DELETE'
-  /** The path after the base address, with a leading slash. */
-  path: string
+export interface StorageRequest extends Omit<PassThroughRequest, 'body' | 'hasSideEffects' | 'isDownload'> {
   /** The query string with its question mark; empty for none. */
   query: string
-  /** The client's own request headers. */
-  headers: Headers
-  /** As in UpstreamRequest. */
-  earlierCredentials?: readonly Credentials[]
-  recordAttempt?: RecordAttempt | undefined
-  signal: AbortSignal
 }
 
 export interface RealtimeSessionRequest {

@@ -19,6 +19,7 @@ export interface VendorConnection {
 
 export interface VendorAddress {
   url: string
+  /** Headers that replace the client's. */
   headers: Record<string, string>
   /** The key, which is redacted in responses. */
   credentials: Credentials

@@ -7,7 +7,7 @@ import {
   type ErrorDetails,
   restoreClientFieldNames,
   type TranslatedEndpoint,
-  type TranslationContext,
+  type TranslatedRequest,
   type TranslationTarget,
   translateRequest as translateBody,
 } from '../../formats/translation.ts'
@@ -20,15 +20,12 @@ export interface TranslationInput {
   bytes: Uint8Array
 }
 
-export interface TranslatedLongRequest {
+export interface TranslatedLongRequest extends Omit<TranslatedRequest, 'body'> {
   bytes: Uint8Array
   /** The translated request's short fields. */
   fields: JsonObject
   /** The turns of the chat request. */
   turns: ToolTurn[]
-  droppedTools: string[]
-  omittedItems: string[]
-  context: TranslationContext
 }
 
 export type TokenCountInput = Omit<TranslationInput, 'target'>

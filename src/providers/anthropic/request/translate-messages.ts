@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../formats/json/canonical.ts'
 import { readObject, readString } from '../../../formats/json/read-fields.ts'
 import { composeAssistantTurn, readAssistantMessage } from './assistant-message.ts'
 import { addMessageBreakpoint } from './cache-breakpoints.ts'
-import { createPendingToolCalls, type PendingToolCalls } from './pending-tool-calls.ts'
+import { PendingToolCalls } from './pending-tool-calls.ts'
 import { translateContent, translateTextContent } from './translate-parts.ts'
 
 export interface Turn {
@@ -35,7 +35,7 @@ const OPENING: TextBlockParam = { type: 'text', text: '(The conversation begins.
 export function translateMessages(messages: readonly unknown[]): Conversation {
   const system: TextBlockParam[] = []
   const turns: Turn[] = []
-  const calls = createPendingToolCalls()
+  const calls = new PendingToolCalls()
   let lastSystemAt = -1
   for (const [index, item] of messages.entries()) {
     const param = `messages[${index}]`

@@ -17,15 +17,15 @@ import { mergeUsage } from '../../../formats/usage/merge-usage.ts'
 import { emptyResponseError } from '../../upstream-failure.ts'
 import { createCodeFenceRemover } from './remove-code-fence.ts'
 import { type AnthropicResponseContext, providerNameOf } from './response-context.ts'
-import { createTextJoiner, type IndexedThinkingBlock, readThinkingBlock } from './text-blocks.ts'
-import { createToolCallTranslator, type ToolCallTranslator } from './tool-call-translator.ts'
+import { type IndexedThinkingBlock, readThinkingBlock, TextJoiner } from './text-blocks.ts'
+import { ToolCallTranslator } from './tool-call-translator.ts'
 
 export type AnthropicEvent = RawMessageStreamEvent | { type: 'error' } | { type: 'ping' }
 
 export class StreamTranslator {
   readonly #context: AnthropicResponseContext
-  readonly #text = createTextJoiner()
-  readonly #thinking = createTextJoiner()
+  readonly #text = new TextJoiner()
+  readonly #thinking = new TextJoiner()
   readonly #fenceRemover: ReturnType<typeof createCodeFenceRemover> | null
   readonly #stopFilter: ReturnType<typeof createStopSequenceFilter>
   readonly #calls: ToolCallTranslator
@@ -41,7 +41,7 @@ export class StreamTranslator {
     this.#context = context
     this.#fenceRemover = context.isJsonObject ? createCodeFenceRemover() : null
     this.#stopFilter = createStopSequenceFilter(context.localStopSequences)
-    this.#calls = createToolCallTranslator(context)
+    this.#calls = new ToolCallTranslator(context)
   }
 
   /** Whether `[DONE]` was returned. */

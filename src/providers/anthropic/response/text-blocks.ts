@@ -1,29 +1,24 @@
 /** Joins the texts of several blocks into OpenAI's single text, and copies thinking blocks. */
 import type { ContentBlock, RedactedThinkingBlock, ThinkingBlock } from '@anthropic-ai/sdk/resources/messages'
 
-export interface TextJoiner {
-  /** Starts a new block. Its text is separated from earlier text. */
-  startBlock(): void
-  /** Returns the text to append to the joined text. */
-  add(text: string): string
-}
-
 const GAP = '\n\n'
 
-export function createTextJoiner(): TextJoiner {
-  let hasText = false
-  let isNewBlock = false
-  return {
-    startBlock() {
-      isNewBlock = true
-    },
-    add(text) {
-      if (text === '') return ''
-      const gap = hasText && isNewBlock ? GAP : ''
-      hasText = true
-      isNewBlock = false
-      return gap + text
-    },
+export class TextJoiner {
+  #hasText = false
+  #isNewBlock = false
+
+  /** Starts a new block. Its text is separated from earlier text. */
+  startBlock(): void {
+    this.#isNewBlock = true
+  }
+
+  /** Returns the text to append to the joined text. */
+  add(text: string): string {
+    if (text === '') return ''
+    const gap = this.#hasText && this.#isNewBlock ? GAP : ''
+    this.#hasText = true
+    this.#isNewBlock = false
+    return gap + text
   }
 }
 

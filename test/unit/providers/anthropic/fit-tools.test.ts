@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { translateChatBody } from '../../../../src/providers/anthropic/request/translate-chat.ts'
 import type { AnthropicResponseContext } from '../../../../src/providers/anthropic/response/response-context.ts'
-import { createToolCallTranslator } from '../../../../src/providers/anthropic/response/tool-call-translator.ts'
+import { ToolCallTranslator } from '../../../../src/providers/anthropic/response/tool-call-translator.ts'
 import { translateResponse } from '../../../../src/providers/anthropic/response/translate-upstream-response.ts'
 import { findShapeError } from '../../../fake-anthropic/request-schema.ts'
 
@@ -25,7 +25,7 @@ function answer(context: AnthropicResponseContext, name: string, input: object):
   const use = { type: 'tool_use', id: 'toolu_1', name, input }
   const message = { content: [use], stop_reason: 'tool_use', usage: {} }
   const plain = translateResponse(message as never, context) as { choices: { message: { tool_calls: Body[] } }[] }
-  const writer = createToolCallTranslator(context)
+  const writer = new ToolCallTranslator(context)
   const text = JSON.stringify(input)
   const pieces = text.match(/.{1,3}/gsu) ?? []
   const deltas = [
@@ -115,7 +115,7 @@ describe('a schema that Anthropic rejects', () => {
 
   test('text that was cut off is unchanged', () => {
     const { context } = ask({ tools: [offer('f', UNION)] })
-    const writer = createToolCallTranslator(context)
+    const writer = new ToolCallTranslator(context)
     writer.start(0, { type: 'tool_use', id: 'x', name: 'f', input: {} } as never)
     writer.continue(0, '{"value":{"a":')
     expect(writer.stop(0)).toEqual([{ tool_calls: [{ index: 0, function: { arguments: '{"value":{"a":' } }] }])
