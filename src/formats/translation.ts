@@ -147,10 +147,7 @@ function translateToResponses(own: JsonObject, target: TranslationTarget): JsonO
 }
 
 /** The field that an error is about, if it names one, and its text. */
-export interface ErrorDetails {
-  param: string | null
-  message: string
-}
+export type ErrorDetails = Pick<ProviderError, 'param' | 'message'>
 
 /** Rewrites an error that the proxy created for the translated request: replaces the field names in its param and text by those of the client's request. */
 export function restoreClientFieldNames(

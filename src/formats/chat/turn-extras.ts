@@ -17,10 +17,7 @@ export interface TurnExtras {
   calls: CallExtras[]
 }
 
-interface CallExtras {
-  id: string
-  /** Hash of the function and its arguments. */
-  called: string
+interface CallExtras extends Pick<DescribedCall, 'id' | 'called'> {
   extras: JsonObject
 }
 

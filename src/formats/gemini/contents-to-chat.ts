@@ -40,10 +40,16 @@ export function translateContents(body: JsonObject): JsonObject[] {
 
 function addSystem(instruction: unknown, conversation: ChatMessageBuilder): void {
   const at = 'systemInstruction'
-  const parts = readParts(fields.readFields(instruction, at, fields.CONTENT_FIELDS).parts, at)
-  const texts = parts.flatMap(({ part, at }) => translatePart(part, at))
-  if (texts.some(({ type }) => type !== 'text')) throw invalidRequestError(`${at}.parts must be text.`, `${at}.parts`)
+  const texts = translateTextContent(instruction, at)
   if (texts.length > 0) conversation.addSystem(texts, at)
+}
+
+/** Translates a content that may only be text. */
+export function translateTextContent(content: unknown, param: string): ChatPart[] {
+  const parts = readParts(fields.readFields(content, param, fields.CONTENT_FIELDS).parts, param)
+  const texts = parts.flatMap(({ part, at }) => translatePart(part, at))
+  if (texts.every(({ type }) => type === 'text')) return texts
+  throw invalidRequestError(`${param}.parts must be text.`, `${param}.parts`)
 }
 
 /** Reads the contents. Contents of one role that follow each other are one turn, because clients keep each chunk of a stream as a content. */
@@ -165,7 +171,7 @@ class CallPairs {
 }
 
 /** Translates a part that is content: text, media, a file, or code that ran at Google. */
-export function translatePart(part: JsonObject, param: string): ChatPart[] {
+function translatePart(part: JsonObject, param: string): ChatPart[] {
   const { text, inlineData, fileData, executableCode, codeExecutionResult } = part
   if (text !== undefined) {
     const read = readString(text, `${param}.text`)

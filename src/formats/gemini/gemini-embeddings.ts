@@ -3,7 +3,7 @@
 import { invalidRequestError } from '../../errors/errors.ts'
 import { asObjects, asString, type JsonObject } from '../json/canonical.ts'
 import { readArray } from '../json/read-fields.ts'
-import { translatePart } from './contents-to-chat.ts'
+import { translateTextContent } from './contents-to-chat.ts'
 import * as fields from './gemini-fields.ts'
 
 /** Translates a request with one content, or with a list of requests. `taskType` and `title` are hints for Google's own models. */
@@ -30,13 +30,8 @@ export function translateEmbedRequest(given: JsonObject, model: string, isBatch:
 function readEmbedRequest(given: unknown, param: string): { text: string; dimensions: unknown } {
   const request = fields.readFields(given, param, fields.EMBED_FIELDS)
   const at = fields.pathTo(param, 'content')
-  const content = fields.readFields(request.content, at, fields.CONTENT_FIELDS)
-  const texts = readArray(content.parts ?? [], `${at}.parts`).flatMap((item, index) => {
-    const partAt = `${at}.parts[${index}]`
-    return translatePart(fields.readFields(item, partAt, fields.PART_FIELDS), partAt)
-  })
-  if (texts.length === 0 || texts.some(({ type }) => type !== 'text'))
-    throw invalidRequestError(`${at}.parts must be text.`, `${at}.parts`)
+  const texts = translateTextContent(request.content, at)
+  if (texts.length === 0) throw invalidRequestError(`${at}.parts must be text.`, `${at}.parts`)
   return { text: texts.map(({ text }) => asString(text)).join('\n'), dimensions: request.outputDimensionality }
 }
 

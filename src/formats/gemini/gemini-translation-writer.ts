@@ -30,7 +30,7 @@ const FINISH_REASONS: Record<FinishKind, string> = {
 export class GeminiTranslationWriter implements TranslationWriter {
   readonly #context: GeminiTranslationContext
   readonly #reader: () => PartSource
-  #chunks: JsonObject[] = []
+  readonly #chunks: JsonObject[] = []
   /** Fields of every chunk. */
   #envelope: JsonObject = {}
   #call: { id: string; name: string; args: string } | null = null
@@ -115,9 +115,7 @@ export class GeminiTranslationWriter implements TranslationWriter {
   }
 
   drainEvents(): JsonObject[] {
-    const chunks = this.#chunks
-    this.#chunks = []
-    return chunks
+    return this.#chunks.splice(0)
   }
 
   #chooseFinishReason(finishKind: FinishKind): string {

@@ -7,7 +7,7 @@ import { encodeTypedEvents, hasEventName, type TypedEvent } from '../sse/sse.ts'
 import { readUsage } from '../usage/read-usage.ts'
 import { completenessOfMessage, createMessageAssembler, hasToolUses } from './assemble-message.ts'
 import { writeAnthropicError } from './message-errors.ts'
-import { createMessageEventWriter, type MessageEventWriter } from './messages-translation-writer.ts'
+import { MessageEventWriter } from './messages-translation-writer.ts'
 
 export const messagesFormat: ApiFormat = {
   readExpectedOutput: readExpectedMessageOutput,
@@ -53,7 +53,7 @@ const CLOSING_COUNTS = [
 
 /** Splits a message into the events that its provider could have streamed. Fields about the end of the message are sent with the last event, all others, including unknown fields, with the first. */
 export function splitMessage(message: JsonObject): TypedEvent[] {
-  const writer = createMessageEventWriter()
+  const writer = new MessageEventWriter()
   const usage = isJsonObject(message.usage) ? message.usage : {}
   const endFields = pick(message, ['container', 'stop_details', 'stop_reason', 'stop_sequence'])
   const nullEndFields = Object.fromEntries(Object.keys(endFields).map(field => [field, null]))

@@ -24,7 +24,7 @@ export interface MessageTranslationContext {
 }
 
 export class MessagesTranslationWriter implements TranslationWriter {
-  readonly #writer = createMessageEventWriter()
+  readonly #writer = new MessageEventWriter()
   readonly #context: MessageTranslationContext
   readonly #reader: () => PartSource
   readonly #stops: ReturnType<typeof createStopSequenceFilter>
@@ -193,45 +193,35 @@ export class MessagesTranslationWriter implements TranslationWriter {
   }
 }
 
-export interface MessageEventWriter {
-  write(type: string, fields?: JsonObject): void
+export class MessageEventWriter {
+  readonly #written: TypedEvent[] = []
+  #index = -1
+  #isOpen = false
+
+  write(type: string, fields: JsonObject = {}): void {
+    this.#written.push({ type, ...fields })
+  }
+
   /** Closes the open block and begins the next. `block` is the block without its content. */
-  openBlock(block: JsonObject): void
+  openBlock(block: JsonObject): void {
+    this.closeBlock()
+    this.#isOpen = true
+    this.write('content_block_start', { index: ++this.#index, content_block: block })
+  }
+
   /** Adds a piece to the open block. */
-  writeDelta(delta: JsonObject): void
+  writeDelta(delta: JsonObject): void {
+    this.write('content_block_delta', { index: this.#index, delta })
+  }
+
   /** Closes the open block, if there is one. */
-  closeBlock(): void
+  closeBlock(): void {
+    if (this.#isOpen) this.write('content_block_stop', { index: this.#index })
+    this.#isOpen = false
+  }
+
   /** Returns the events written since the last call. */
-  drainEvents(): TypedEvent[]
-}
-
-export function createMessageEventWriter(): MessageEventWriter {
-  let written: TypedEvent[] = []
-  let index = -1
-  let isOpen = false
-
-  function write(type: string, fields: JsonObject = {}): void {
-    written.push({ type, ...fields })
-  }
-
-  function close(): void {
-    if (isOpen) write('content_block_stop', { index })
-    isOpen = false
-  }
-
-  return {
-    write,
-    closeBlock: close,
-    openBlock(block) {
-      close()
-      isOpen = true
-      write('content_block_start', { index: ++index, content_block: block })
-    },
-    writeDelta: delta => write('content_block_delta', { index, delta }),
-    drainEvents() {
-      const events = written
-      written = []
-      return events
-    },
+  drainEvents(): TypedEvent[] {
+    return this.#written.splice(0)
   }
 }

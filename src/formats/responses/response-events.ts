@@ -12,29 +12,6 @@ export const LAST_EVENTS: ReadonlySet<string> = new Set([
   'response.failed',
 ])
 
-export interface ResponseEventWriter {
-  write(type: string, fields: JsonObject): void
-  writeError(error: Pick<ProxyError, 'code' | 'message'>): void
-  /** Ends a part of the content of a message or a reasoning item. */
-  closePart(at: ContentPartPosition, part: JsonObject): void
-  /** Ends a part of a reasoning item's summary. */
-  closeSummary(at: SummaryPartPosition, part: JsonObject): void
-  /** Returns the events written since the last call. */
-  drainEvents(): TypedEvent[]
-}
-
-export interface ContentPartPosition extends JsonObject {
-  item_id: unknown
-  output_index: number
-  content_index: number
-}
-
-export interface SummaryPartPosition extends JsonObject {
-  item_id: unknown
-  output_index: number
-  summary_index: number
-}
-
 /** Error types by the codes on which clients act. Any other code becomes `server_error`. */
 export const CLIENT_ERROR_TYPES: ReadonlyMap<string, string> = new Map([
   ['rate_limit_exceeded', 'rate_limit_error'],
@@ -51,32 +28,41 @@ export function createErrorEvent(
   return { type: 'error', sequence_number: number, code, message, param, error: { type, code, message, param } }
 }
 
-export function createResponseEventWriter(): ResponseEventWriter {
-  let written: TypedEvent[] = []
-  let count = 0
+/** The item to which a part belongs. */
+export interface PartPosition extends JsonObject {
+  item_id: unknown
+  output_index: number
+}
 
-  function write(type: string, fields: JsonObject): void {
-    written.push({ type, sequence_number: count++, ...fields })
+export class ResponseEventWriter {
+  readonly #written: TypedEvent[] = []
+  #count = 0
+
+  write(type: string, fields: JsonObject): void {
+    this.#written.push({ type, sequence_number: this.#count++, ...fields })
   }
 
-  return {
-    write,
-    writeError: error => written.push(createErrorEvent(error, count++)),
-    closePart(at, part) {
-      if (part.type === 'output_text') {
-        write('response.output_text.done', { ...at, text: part.text, logprobs: part.logprobs ?? [] })
-      } else if (part.type === 'refusal') write('response.refusal.done', { ...at, refusal: part.refusal })
-      else if (part.type === 'reasoning_text') write('response.reasoning_text.done', { ...at, text: part.text })
-      write('response.content_part.done', { ...at, part })
-    },
-    closeSummary(at, part) {
-      write('response.reasoning_summary_text.done', { ...at, text: part.text })
-      write('response.reasoning_summary_part.done', { ...at, part })
-    },
-    drainEvents() {
-      const events = written
-      written = []
-      return events
-    },
+  writeError(error: Pick<ProxyError, 'code' | 'message'>): void {
+    this.#written.push(createErrorEvent(error, this.#count++))
+  }
+
+  /** Ends a part of the content of a message or a reasoning item. */
+  closePart(at: PartPosition & { content_index: number }, part: JsonObject): void {
+    if (part.type === 'output_text') {
+      this.write('response.output_text.done', { ...at, text: part.text, logprobs: part.logprobs ?? [] })
+    } else if (part.type === 'refusal') this.write('response.refusal.done', { ...at, refusal: part.refusal })
+    else if (part.type === 'reasoning_text') this.write('response.reasoning_text.done', { ...at, text: part.text })
+    this.write('response.content_part.done', { ...at, part })
+  }
+
+  /** Ends a part of a reasoning item's summary. */
+  closeSummary(at: PartPosition & { summary_index: number }, part: JsonObject): void {
+    this.write('response.reasoning_summary_text.done', { ...at, text: part.text })
+    this.write('response.reasoning_summary_part.done', { ...at, part })
+  }
+
+  /** Returns the events written since the last call. */
+  drainEvents(): TypedEvent[] {
+    return this.#written.splice(0)
   }
 }

@@ -18,7 +18,7 @@ import {
   type ReasoningItemBuilder,
   writeImageItem,
 } from './output-item-builders.ts'
-import { CLIENT_ERROR_TYPES, createResponseEventWriter } from './response-events.ts'
+import { CLIENT_ERROR_TYPES, ResponseEventWriter } from './response-events.ts'
 import { type ResponseContext, type ResponseParts, writeResponseObject } from './write-response.ts'
 
 const INCOMPLETE_REASONS: Partial<Record<FinishKind, ResponseParts['incompleteReason']>> = {
@@ -27,7 +27,7 @@ const INCOMPLETE_REASONS: Partial<Record<FinishKind, ResponseParts['incompleteRe
 }
 
 export class ResponsesTranslationWriter implements TranslationWriter {
-  readonly #writer = createResponseEventWriter()
+  readonly #writer = new ResponseEventWriter()
   readonly #context: ResponseContext
   readonly #reader: () => PartSource
   readonly #items: OutputItemBuilder[] = []

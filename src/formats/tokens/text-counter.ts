@@ -1,5 +1,4 @@
 /** Counts the tokens of texts within bounded time: exactly at first, then by a calibrated estimate. */
-import { encodingOfModel, loadEncoding, PLAIN_TEXT_OPTIONS } from './encodings.ts'
 import { estimateTextTokens } from './estimate-text.ts'
 
 export type TokenCounter = (text: string) => number
@@ -86,3 +85,42 @@ function splitRun(run: string): string[] {
 
 const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
 const isLowSurrogate = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff
+
+type EncodingName = 'o200k_base' | 'cl100k_base'
+
+type Encoding = typeof import('gpt-tokenizer/encoding/o200k_base')
+
+/** The paths are literals, so that a bundler finds them. */
+const LOAD: Readonly<Record<EncodingName, () => Encoding>> = {
+  o200k_base: () => require('gpt-tokenizer/encoding/o200k_base'),
+  cl100k_base: () => require('gpt-tokenizer/encoding/cl100k_base'),
+}
+const loaded = new Map<EncodingName, Encoding>()
+
+/** OpenAI's models from before o200k_base, with a vendor prefix or as the base of a fine-tuned model. */
+const CL100K_MODELS = /(?:^|[/:])(?:gpt-4(?:$|[-:](?!o))|gpt-3\.5|gpt-35|text-embedding-|(?:davinci|babbage)-002)/i
+
+/** Options of the library's calls. They treat the text of a special token as plain text. */
+const PLAIN_TEXT_OPTIONS = { disallowedSpecial: new Set<string>() }
+
+/**
+ * Returns the vocabulary of a model. For other vendors' models, whose tokenizers are not public or not included, `o200k_base` is an
+ * estimate.
+ */
+export function encodingOfModel(model?: string): EncodingName {
+  return model !== undefined && CL100K_MODELS.test(model) ? 'cl100k_base' : 'o200k_base'
+}
+
+/**
+ * Returns the encoding. The first call for a name blocks for about half a second and allocates 50 to 75 MB. So only the worker calls it, when
+ * tokens have to be counted.
+ */
+export function loadEncoding(name: EncodingName): Encoding {
+  const known = loaded.get(name)
+  if (known) return known
+  const encoding = LOAD[name]()
+  // The library's merge cache would retain whole prompts, because its keys are slices of them. It saves no time here.
+  encoding.setMergeCacheSize(0)
+  loaded.set(name, encoding)
+  return encoding
+}

@@ -44,15 +44,7 @@ export function readInputUsage(usage: unknown): TokenUsage | null {
   return missing?.includes('prompt') ? { ...counts, promptTokens: Math.max(counts.promptTokens, totalTokens) } : counts
 }
 
-interface Tokens {
-  promptTokens: number
-  cachedPromptTokens: number
-  cacheWriteTokens?: number
-  completionTokens: number
-  reasoningTokens?: number
-  totalTokens?: number
-  missing: readonly MissingCount[]
-}
+type Tokens = Omit<TokenUsage, 'reportedCostUsd'> & Required<Pick<TokenUsage, 'missing'>>
 
 function readTokens(counts: ReportedCounts): Tokens {
   const { prompt, cached, written } = readPrompt(counts)
@@ -95,10 +87,13 @@ interface CountsWithTotal {
 }
 
 /** Completes the counts from their total. xAI and Gemini omit reasoning from the completion; Bedrock omits cached tokens from the prompt. */
-function resolveTotal({ prompt, completion, total, cached, reasoning }: CountsWithTotal): {
-  prompt: number | null
-  completion: number | null
-} {
+function resolveTotal({
+  prompt,
+  completion,
+  total,
+  cached,
+  reasoning,
+}: CountsWithTotal): Pick<CountsWithTotal, 'prompt' | 'completion'> {
   // Zeros that contradict the total are no counts.
   if (!prompt && !completion && total > 0) return { prompt: null, completion: null }
   if (prompt === null || (prompt === 0 && completion !== null))

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
 import { createMessageAssembler } from '../../../../src/formats/messages/assemble-message.ts'
-import { splitResponse } from '../../../../src/formats/responses/split-response.ts'
+import { splitResponse } from '../../../../src/formats/responses/responses-format.ts'
 import {
   createResponseTranslator,
   restoreClientFieldNames,

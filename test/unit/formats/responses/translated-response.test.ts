@@ -7,7 +7,7 @@ import { createChatAssembler } from '../../../../src/formats/chat/assemble-chat.
 import { splitChatResponse } from '../../../../src/formats/chat/split-chat-response.ts'
 import { type JsonObject, parseJsonObject } from '../../../../src/formats/json/canonical.ts'
 import { createResponseAssembler } from '../../../../src/formats/responses/assemble-response.ts'
-import { splitResponse } from '../../../../src/formats/responses/split-response.ts'
+import { splitResponse } from '../../../../src/formats/responses/responses-format.ts'
 import { readResponseContext } from '../../../../src/formats/responses/write-response.ts'
 import { encodeTypedEvents, type TypedEvent } from '../../../../src/formats/sse/sse.ts'
 import { chatAnswers } from '../../chat-responses.ts'

@@ -7,7 +7,7 @@ import {
   countTextTokens,
   estimatePromptTokens,
 } from '../../../../src/formats/tokens/count-tokens.ts'
-import { encodingOfModel, loadEncoding } from '../../../../src/formats/tokens/encodings.ts'
+import { encodingOfModel, loadEncoding } from '../../../../src/formats/tokens/text-counter.ts'
 import { processorMs } from '../../../harness/processor-time.ts'
 
 const PROSE = "The quick brown fox jumps over the lazy dog, doesn't it? In 2024 we sold 1,234 units. "
