@@ -4,7 +4,7 @@ import { describeTurn, listTurnsWithExtras, type NewTurn } from './chat/tool-tur
 import { asObjects, type JsonObject, parseJsonObject } from './json/canonical.ts'
 import { translateMessages } from './messages/messages-to-chat.ts'
 import { inputItems } from './responses/resolve-references.ts'
-import { translateInput } from './responses/response-input-to-chat.ts'
+import { translateInput } from './responses/response-request-to-chat.ts'
 
 export interface TurnSource {
   endpoint: string

@@ -5,9 +5,9 @@ import type { AssembledStream, StreamAssembler } from './api-format.ts'
 import type { FinishKind } from './chat/completeness.ts'
 import { type Completeness, isUpstreamFailure } from './chat/completeness.ts'
 import type { PartSource, PartWriter, SourceFormat } from './chat/part-reader.ts'
+import { toResponseError } from './errors/client-error.ts'
 import type { ExpectedOutput } from './expected-output.ts'
 import { isJsonObject, type JsonObject } from './json/canonical.ts'
-import { toResponseError } from './response-failure.ts'
 import type { SseEvent } from './sse/sse.ts'
 
 /** Writes a response in another format, as the events of its stream. */

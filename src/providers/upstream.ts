@@ -82,22 +82,17 @@ export interface PassThroughBody {
   form: MultipartForm | null
 }
 
-export interface PassThroughRequest {
+export interface PassThroughRequest extends Pick<UpstreamRequest, 'headers' | 'earlierCredentials' | 'signal'> {
   method: 'GET' | 'POST' | 'DELETE'
   /** The path after the base address, with a leading slash. */
   path: string
   /** The body; null for none. */
   body: PassThroughBody | null
-  /** The client's own request headers. */
-  headers: Headers
   /** Whether the request may create an object at the provider even if its response is lost. Such a request is not retried. */
   hasSideEffects: boolean
   /** Whether the response may have any size, because it is not held in memory. */
   isDownload: boolean
-  /** As in UpstreamRequest. */
-  earlierCredentials?: readonly Credentials[]
   recordAttempt?: RecordAttempt | undefined
-  signal: AbortSignal
 }
 
 /** A request about an object that a provider stores. */

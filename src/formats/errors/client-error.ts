@@ -1,8 +1,10 @@
 /** Maps error categories, and Anthropic's error types, to the statuses and codes that clients recognize, and writes errors in OpenAI's envelope. */
-
 import type { ErrorType } from '@anthropic-ai/sdk/resources/shared'
-import { createUpstreamError, type ProxyError } from '../../errors/errors.ts'
-import { asString, isJsonObject, type JsonObject, parseJson } from '../json/canonical.ts'
+import { createError, createUpstreamError, type ProxyError } from '../../errors/errors.ts'
+import type { AssembledStream } from '../api-format.ts'
+import type { Completeness } from '../chat/completeness.ts'
+import { firstChoiceOf } from '../chat/part-reader.ts'
+import { asString, isJsonObject, isPresent, type JsonObject, parseJson } from '../json/canonical.ts'
 import { CONTEXT_LENGTH_EXCEEDED } from './context-length-error.ts'
 import type { ErrorCategory } from './error-category.ts'
 import { type ProviderError, readProviderError } from './provider-error.ts'
@@ -124,4 +126,32 @@ const TYPE_BY_STATUS: ReadonlyMap<number, string> = new Map([
 
 export function errorTypeOfStatus(status: number): string {
   return TYPE_BY_STATUS.get(status) ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
+}
+
+/** Descriptions of the failures, which follow "The provider" in the message. */
+const FAULTS: Partial<Record<Completeness, string>> = {
+  not_a_response: 'returned no response',
+  empty_choice: 'returned an empty response',
+  no_output: 'returned an empty response, and counts output tokens',
+  malformed_chunk: 'sent a chunk that cannot be read',
+  unfinished_choice: 'ended its response before it was complete',
+  missing_end: 'ended its response before it was complete',
+}
+
+/** A response with status 200 that is a failure. */
+type FailedResponse = Pick<AssembledStream, 'body' | 'completeness'> & { error?: unknown }
+
+/** Creates the error for such a response. Uses the error that the provider reported, if any. */
+export function toResponseError({ body, completeness, error }: FailedResponse): ProxyError {
+  const choice = firstChoiceOf(body)
+  const reported = error ?? body.error ?? choice?.error
+  if (isPresent(reported)) return toProxyError({ error: reported })
+  const fault = FAULTS[completeness] ?? `reported a failure (finish_reason ${quote(choice?.finish_reason)})`
+  return createError('responseUnreadable', { fault })
+}
+
+/** Returns a finish reason in quotes if it is safe to repeat, else `unknown`. */
+function quote(finishReason: unknown): string {
+  const reason = asString(finishReason)
+  return /^[\w.-]{1,64}$/.test(reason) ? `"${reason}"` : 'unknown'
 }

@@ -1,50 +1,14 @@
 /** Lists how each field of a Gemini request is translated to chat completions, and reads objects with the names of either JSON form of Gemini's API. */
 
 import { invalidRequestError, type ProxyError } from '../../errors/errors.ts'
-import { createRuleWriter, type FieldRule } from '../field-rule.ts'
+import { createRuleWriter } from '../field-rule.ts'
 import { isPresent, type JsonObject, writeField } from '../json/canonical.ts'
 import { readObject } from '../json/read-fields.ts'
 
-type GenerateContentField =
-  | 'contents'
-  | 'systemInstruction'
-  | 'tools'
-  | 'toolConfig'
-  | 'safetySettings'
-  | 'cachedContent'
-  | 'labels'
-  | 'model'
-  | 'serviceTier'
-  | 'store'
-type GenerationConfigField =
-  | 'temperature'
-  | 'topP'
-  | 'topK'
-  | 'maxOutputTokens'
-  | 'stopSequences'
-  | 'candidateCount'
-  | 'seed'
-  | 'presencePenalty'
-  | 'frequencyPenalty'
-  | 'responseMimeType'
-  | 'responseSchema'
-  | 'responseJsonSchema'
-  | 'responseModalities'
-  | 'responseLogprobs'
-  | 'logprobs'
-  | 'thinkingConfig'
-  | 'mediaResolution'
-  | 'speechConfig'
-  | 'imageConfig'
-  | 'audioTimestamp'
-  | 'enableEnhancedCivicAnswers'
-  | 'enableAffectiveDialog'
-
-const rules = createRuleWriter<GenerateContentField>()
-const configRules = createRuleWriter<`generationConfig.${GenerationConfigField}`>()
+const rules = createRuleWriter<string>()
 
 /** Any other field is rejected, as Google does. */
-export const GENERATE_CONTENT_RULES: Record<GenerateContentField, FieldRule> = {
+export const GENERATE_CONTENT_RULES = {
   ...rules('translated', {
     contents:
       'Become messages. Function calls become tool calls; a function response becomes the result of the call with its `id`, else of the first open call of its name. Text of earlier thoughts is omitted.',
@@ -65,8 +29,8 @@ export const GENERATE_CONTENT_RULES: Record<GenerateContentField, FieldRule> = {
 }
 
 /** The rules of the fields of `generationConfig`. */
-export const GENERATION_CONFIG_RULES: Record<`generationConfig.${GenerationConfigField}`, FieldRule> = {
-  ...configRules('translated', {
+export const GENERATION_CONFIG_RULES = {
+  ...rules('translated', {
     'generationConfig.temperature': 'Sent unchanged.',
     'generationConfig.topP': 'Becomes `top_p`.',
     'generationConfig.topK': 'Becomes `top_k`.',
@@ -84,7 +48,7 @@ export const GENERATION_CONFIG_RULES: Record<`generationConfig.${GenerationConfi
     'generationConfig.thinkingConfig':
       'A level becomes `reasoning_effort`, a budget the nearest one; both are omitted for models that do not reason. Thoughts are in the response if `includeThoughts` is true.',
   }),
-  ...configRules('omitted', {
+  ...rules('omitted', {
     'generationConfig.mediaResolution': 'It is a setting of Google.',
     'generationConfig.speechConfig': 'It is a setting of Google.',
     'generationConfig.imageConfig': 'It is a setting of Google.',
@@ -92,7 +56,7 @@ export const GENERATION_CONFIG_RULES: Record<`generationConfig.${GenerationConfi
     'generationConfig.enableEnhancedCivicAnswers': 'It is a setting of Google.',
     'generationConfig.enableAffectiveDialog': 'It is a setting of Google.',
   }),
-  ...configRules('rejected', {
+  ...rules('rejected', {
     'generationConfig.candidateCount': ['Responses have one candidate.', count => count === 1],
   }),
 }

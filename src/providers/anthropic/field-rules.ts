@@ -9,28 +9,13 @@ import { redactFieldName } from '../../formats/stored-object-references.ts'
 /** OpenAI's top-level fields, `top_k`, which clients of Claude models expect beside `top_p`, and `usage`, which OpenRouter's clients send. */
 type TopField = keyof ChatCompletionCreateParams | 'top_k' | 'usage'
 
-type InnerField =
-  | 'messages[].name'
-  | 'messages[].audio'
-  | 'messages[].thinking_blocks'
-  | 'messages[].content[].input_audio'
-  | 'messages[].content[].image_url.detail'
-  | 'messages[].content[].file'
-  | 'messages[].content[].cache_control'
-  | 'messages[].content[].prompt_cache_breakpoint'
-  | 'tools[].custom'
-  | 'tools[].function.strict'
-  | 'tools[].cache_control'
-
-export type ChatRequestField = TopField | InnerField
-
 const isZero = (value: unknown) => value === 0
 const isFalse = (value: unknown) => value === false
 
-const rules = createRuleWriter<ChatRequestField>()
+const rules = createRuleWriter<TopField | `${'messages' | 'tools'}[].${string}`>()
 
 /** A top-level field that is not listed is forwarded unchanged if Anthropic has it, and otherwise rejected by name. */
-export const FIELD_RULES: Record<ChatRequestField, FieldRule> = {
+export const FIELD_RULES = {
   ...rules('translated', {
     model: 'Sent unchanged.',
     messages:
@@ -103,7 +88,9 @@ export const FIELD_RULES: Record<ChatRequestField, FieldRule> = {
     'messages[].content[].input_audio': 'Claude models do not accept audio.',
     'tools[].custom': 'Anthropic’s tools accept only JSON.',
   }),
-}
+} satisfies Record<TopField, FieldRule>
+
+export type ChatRequestField = keyof typeof FIELD_RULES
 
 /** Returns the fields that only Anthropic has. Throws a 400 that names a rejected field, or a field that Anthropic does not have. */
 export function pickAnthropicFields(body: JsonObject): JsonObject {

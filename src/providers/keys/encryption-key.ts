@@ -1,8 +1,12 @@
-/** Reads the keys that encrypt provider keys: from the environment, or from a file beside the embedded database. */
-import { randomBytes } from 'node:crypto'
+/**
+ * Reads the keys that encrypt provider keys, from the environment or from a file beside the embedded database, and derives from them the keys for
+ * the MACs of provider extras, so that these are the same in every process and after a restart.
+ */
+import { hkdfSync, randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config/config.ts'
+import type { ExtrasKeys } from '../../formats/chat/provider-extras.ts'
 
 export interface EncryptionKeys {
   /** The key that encrypts and decrypts; null when none is set. */
@@ -49,4 +53,35 @@ async function createKeyFile(file: string): Promise<string> {
     await rm(draft, { force: true })
   }
   return readFile(file, 'utf8')
+}
+
+/** Returns the keys for one provider and model: the current one first, then the next and the previous one of a rotation. */
+export type ExtrasKeyDerivation = (provider: string, model: string) => Promise<ExtrasKeys>
+
+const PURPOSE = 'provider extras'
+
+/**
+ * The installation id replaces ENCRYPTION_KEY when none is set; anyone who can read the database can then create MACs. Secrets are read at first
+ * use, and again after a failure.
+ */
+export function createExtrasKeyDerivation(
+  readKeys: () => Promise<EncryptionKeys>,
+  readInstallationId: () => Promise<string>,
+): ExtrasKeyDerivation {
+  let reading: Promise<Uint8Array[]> | null = null
+
+  async function readSecrets(): Promise<Uint8Array[]> {
+    const { current, others } = await readKeys()
+    return [current ?? Buffer.from(await readInstallationId()), ...others]
+  }
+
+  return async (provider, model) => {
+    reading ??= readSecrets()
+    const secrets = await reading.catch(error => {
+      reading = null
+      throw error
+    })
+    const info = JSON.stringify([PURPOSE, provider, model])
+    return secrets.map(secret => Buffer.from(hkdfSync('sha256', secret, '', info, KEY_BYTES)).toString('base64'))
+  }
 }

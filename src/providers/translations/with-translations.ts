@@ -18,7 +18,7 @@ import {
   type TranslationContext,
   type TranslationTarget,
 } from '../../formats/translation.ts'
-import type { ExtrasKeyDerivation } from '../keys/extras-keys.ts'
+import type { ExtrasKeyDerivation } from '../keys/encryption-key.ts'
 import { applyFieldChanges } from '../long-body.ts'
 import { readAllBytes, readBytes } from '../read-bytes.ts'
 import {

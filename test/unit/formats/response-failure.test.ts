@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { completenessOf } from '../../../src/formats/chat/completeness.ts'
+import { toResponseError } from '../../../src/formats/errors/client-error.ts'
 import type { JsonObject } from '../../../src/formats/json/canonical.ts'
-import { toResponseError } from '../../../src/formats/response-failure.ts'
 
 function report(body: JsonObject, error?: unknown) {
   const { status, code, message } = toResponseError({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EncryptionKeys } from '../../../src/providers/keys/encryption-key.ts'
-import { createExtrasKeyDerivation } from '../../../src/providers/keys/extras-keys.ts'
+import { createExtrasKeyDerivation } from '../../../src/providers/keys/encryption-key.ts'
 
 const [OLD, NEW] = [Buffer.alloc(32, 'old'), Buffer.alloc(32, 'new')]
 
