@@ -1,5 +1,6 @@
 /** The filters of a page. They are stored in the URL, so that links can be shared and the back button works. */
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useEffect } from 'react'
 
 export type Filters = Record<string, string | undefined>
 
@@ -12,4 +13,19 @@ export function useFilters(): [Filters, (changes: Filters) => void] {
     void navigate({ to: '.', search: Object.fromEntries(merged) as never })
   }
   return [filters, change]
+}
+
+/**
+ * Follows links that open a dialog or menu of a page, such as `settings/keys?open=create`: calls `open` when the URL has `?open=NAME` with
+ * one of the names, and removes it, so that a reload does not open it again. While `isReady` is false, it waits.
+ */
+export function useOpenedByLink(names: readonly string[], open: (name: string) => void, isReady = true): void {
+  const [{ open: name }] = useFilters()
+  const navigate = useNavigate()
+  const chosen = isReady && name !== undefined && names.includes(name) ? name : null
+  useEffect(() => {
+    if (chosen === null) return
+    open(chosen)
+    void navigate({ to: '.', search: ({ open: _, ...filters }: Filters) => filters, replace: true } as never)
+  }, [chosen])
 }

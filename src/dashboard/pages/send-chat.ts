@@ -1,5 +1,4 @@
 /** Sends chat requests with an API key, streamed or not, and requests explanations of cache decisions. */
-
 import { createParser } from 'eventsource-parser'
 import { preventsMatch } from '../../cache/reasons.ts'
 import { ApiError, parseError } from './api.ts'

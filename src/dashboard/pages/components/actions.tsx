@@ -5,9 +5,8 @@ import { sendRequest } from '../api.ts'
 import { useInvalidateQueries } from '../paged-list.ts'
 import { hasRole } from '../session.ts'
 import type { Project, Role } from '../types.ts'
+import { type DialogContent, FormDialog, SecretDialog } from './dialog.tsx'
 import { Button } from './elements.tsx'
-import { type DialogContent, FormDialog } from './form-dialog.tsx'
-import { SecretDialog } from './secret-dialog.tsx'
 
 export interface Action<Subject> {
   /** The button's label. */

@@ -1,6 +1,11 @@
-/** A modal dialog, based on the browser's `dialog` element. It traps the focus, and closes on Escape unless `mustBeAnswered` is set. */
+/** Modal dialogs, based on the browser's `dialog` element. */
+import { useBlocker } from '@tanstack/react-router'
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
+import { Button, CopyButton } from './elements.tsx'
+import { Form, type FormProps } from './form.tsx'
+import { Picker } from './picker.tsx'
 
+/** A dialog. It traps the focus, and closes on Escape unless `mustBeAnswered` is set. */
 export function Dialog({
   title,
   onClose,
@@ -57,5 +62,82 @@ export function Dialog({
         {children}
       </div>
     </dialog>
+  )
+}
+
+/** The content of a dialog. Without fields, it asks to confirm a destructive action. */
+export interface DialogContent extends Pick<FormProps, 'text' | 'fields' | 'toBody'> {
+  title: string
+  /** The label of the submit button. Defaults to the title. */
+  action?: string
+}
+
+interface FormDialogProps extends DialogContent {
+  sending: FormProps['sending']
+  onClose(): void
+}
+
+/** A dialog that confirms an action or asks for its input. */
+export function FormDialog({ title, action = title, onClose, ...form }: FormDialogProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form {...form} Picker={Picker}>
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look={form.fields ? 'primary' : 'danger'} disabled={form.sending.isPending}>
+            {action}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}
+
+interface SecretDialogProps {
+  title: string
+  /** Tells the user what to do with the secret. Defaults to a notice about keys. */
+  notice?: string
+  value: string
+  /** The copy button's label. */
+  copy?: string
+  onClose(): void
+  /** Usage instructions. */
+  children?: ReactNode
+}
+
+const KEY_NOTICE = 'Copy this key now. It is shown only once and cannot be recovered.'
+
+/** A dialog that shows a secret once. Only its own button closes it. */
+export function SecretDialog({
+  title,
+  notice = KEY_NOTICE,
+  value,
+  copy = 'Copy key',
+  onClose,
+  children,
+}: SecretDialogProps) {
+  // Navigation inside the dashboard is blocked, and the browser asks before the page is closed.
+  useBlocker({ shouldBlockFn: () => true, enableBeforeUnload: true })
+  return (
+    <Dialog title={title} onClose={onClose} wide={children !== undefined} mustBeAnswered>
+      <div className="space-y-4">
+        <p className="rounded-lg bg-warn-soft px-3 py-2 text-warn">{notice}</p>
+        <div className="flex flex-wrap items-center gap-2">
+          <output
+            className="min-w-0 flex-1 rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs break-all"
+            data-testid="shown-once"
+          >
+            {value}
+          </output>
+          <CopyButton text={value} label={copy} />
+        </div>
+        {children}
+        <div className="flex justify-end">
+          <Button look="primary" onClick={onClose}>
+            Done
+          </Button>
+        </div>
+      </div>
+    </Dialog>
   )
 }

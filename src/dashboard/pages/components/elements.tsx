@@ -131,11 +131,18 @@ export function Warnings({ warnings }: { warnings: readonly string[] }) {
   ))
 }
 
-export function EmptyState({ title, children, action }: { title: string; children: ReactNode; action?: ReactNode }) {
+export interface EmptyStateProps {
+  title: string
+  /** Why there is nothing, or how to get something. */
+  help: ReactNode
+  action?: ReactNode
+}
+
+export function EmptyState({ title, help, action }: EmptyStateProps) {
   return (
     <div className="flex flex-col items-center gap-2 px-6 py-12 text-center">
       <p className="font-medium">{title}</p>
-      <p className="max-w-md text-muted">{children}</p>
+      <p className="max-w-md text-muted">{help}</p>
       {action && <div className="mt-2">{action}</div>}
     </div>
   )
@@ -176,5 +183,14 @@ export function UserText({ children, className = '' }: { children: string; class
     <bdi className={`block max-w-72 min-w-32 [overflow-wrap:anywhere] ${className}`}>
       {escapeControlCharacters(children)}
     </bdi>
+  )
+}
+
+/** The icon of buttons that open filters. */
+export function FilterIcon() {
+  return (
+    <svg viewBox="0 0 16 16" className="size-4" fill="none" stroke="currentColor" strokeWidth="1.5" aria-hidden="true">
+      <path d="M2 4h12M4.5 8h7M7 12h2" strokeLinecap="round" />
+    </svg>
   )
 }

@@ -1,7 +1,7 @@
 /** One button that opens a searchable menu of kinds of filter, and then of their values. */
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { escapeControlCharacters } from '../format.ts'
-import { FilterIcon } from './filter-icon.tsx'
+import { FilterIcon } from './elements.tsx'
 import { Listbox, type ListboxOption, moveActive } from './listbox.tsx'
 import { Popover } from './popover.tsx'
 

@@ -1,8 +1,7 @@
 /** A form of text fields, selections and pickers. */
 import { type ComponentProps, type ComponentType, type FormEvent, type ReactNode, useState } from 'react'
 import { ErrorMessage } from './elements.tsx'
-import { SelectField, TextField } from './fields.tsx'
-import type { SelectOption } from './select.tsx'
+import { SelectField, type SelectOption, TextField } from './fields.tsx'
 import type { PickerProps, PickerSource } from './use-picker.ts'
 
 /** The text of each field, by field name. */

@@ -1,9 +1,12 @@
-/** Shows the providers that requests for models are routed to, or the status that they are rejected with. */
+/** The choice of a model, and the providers that requests for models are routed to. */
 import { formatCount, isolateDirection } from '../format.ts'
 import type { Route } from '../types.ts'
+import { Picker } from './picker.tsx'
+import { searchList } from './picker-sources.ts'
 
 const MAX_NAMES = 3
 
+/** Shows the providers that requests for models are routed to, or the status that they are rejected with. */
 export function ModelRoutes({ routes }: { routes: readonly Route[] }) {
   const groups = Map.groupBy(routes, ({ provider, problem }) => provider ?? String(problem?.status))
   return (
@@ -47,5 +50,27 @@ export function ModelRoute({ route: { id, model, provider, problem } }: { route:
     <p className="text-xs text-danger">
       Requests are rejected with status {problem.status}: {problem.message}
     </p>
+  )
+}
+
+interface ModelPickerProps {
+  usable: readonly Route[]
+  route: Route
+  onChange(model: string): void
+}
+
+/** The choice of a model, with the route of the chosen one. */
+export function ModelPicker({ usable, route, onChange }: ModelPickerProps) {
+  const models = usable.map(({ id, provider }) => ({ value: id, name: id, detail: provider }))
+  return (
+    <div>
+      <Picker
+        label="Model"
+        {...searchList('model', models)}
+        values={[route.id]}
+        onChange={([id = route.id]) => onChange(id)}
+      />
+      <ModelRoute route={route} />
+    </div>
   )
 }

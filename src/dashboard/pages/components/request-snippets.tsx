@@ -1,12 +1,13 @@
-/** Code examples of a first request, in several languages, for a selectable model that the project can reach. */
+/** Code examples of requests, in several languages. */
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { chooseRoute, useModelRoutes } from '../routes.ts'
 import { useSession } from '../session.ts'
+import { SNIPPET_WRITERS, type SnippetOptions } from '../snippet-writers.ts'
 import type { ApiKey } from '../types.ts'
-import { CodeSample } from './code-sample.tsx'
-import { ErrorMessage, Loading } from './elements.tsx'
-import { ModelPicker } from './model-picker.tsx'
+import { CopyButton, ErrorMessage, Loading } from './elements.tsx'
+import { SegmentedControl } from './fields.tsx'
+import { ModelPicker } from './model-routes.tsx'
 
 interface RequestSnippetsProps {
   projectId: string
@@ -15,6 +16,7 @@ interface RequestSnippetsProps {
   apiKey: string | null
 }
 
+/** A first request for a selectable model that the project can reach. */
 export function RequestSnippets({ projectId, keyType, apiKey }: RequestSnippetsProps) {
   const session = useSession()
   const [chosen, setChosen] = useState<string | null>(null)
@@ -41,5 +43,31 @@ export function NoModelNotice({ projectId }: { projectId: string }) {
       </Link>
       . Test keys use the built-in sandbox.
     </p>
+  )
+}
+
+/** A chat request as code in a selectable language, with a copy button. */
+export function CodeSample({ use }: { use: SnippetOptions }) {
+  const [language, setLanguage] = useState('curl')
+  const snippet = SNIPPET_WRITERS[language]?.(use) ?? ''
+  return (
+    <div className="space-y-3">
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <SegmentedControl
+          label="Language"
+          value={language}
+          choices={Object.keys(SNIPPET_WRITERS).map(name => [name, name] as const)}
+          onChange={setLanguage}
+        />
+        <CopyButton text={snippet} label="Copy snippet" />
+      </div>
+      <pre
+        className="max-h-96 overflow-auto rounded-lg border border-line bg-sunken p-3 font-mono text-xs"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
+        tabIndex={0}
+      >
+        {snippet}
+      </pre>
+    </div>
   )
 }

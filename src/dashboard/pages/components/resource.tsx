@@ -1,14 +1,15 @@
 /** A list of the admin API as a table, with actions on each row and an action that creates a row. */
 import type { ReactNode } from 'react'
 import type { QueryParameters } from '../api.ts'
-import { useOpenedByLink } from '../opened-by-link.ts'
+import { useOpenedByLink } from '../filters.ts'
+import { isolateDirection } from '../format.ts'
 import { usePagedList } from '../paged-list.ts'
-import { useProject } from '../session.ts'
-import { type Action, isActionAllowed, useActions } from './actions.tsx'
-import type { SortOrder } from './column-header.tsx'
-import { Button, Card, EmptyState, ErrorMessage, PageHeader } from './elements.tsx'
-import { buildColumns, type ResourceColumnOptions } from './resource-columns.tsx'
-import { Table } from './table.tsx'
+import { hasRole, useProject } from '../session.ts'
+import type { Project, Role } from '../types.ts'
+import { type Action, isActionAllowed, type RunAction, useActions } from './actions.tsx'
+import { Button, Card, type EmptyStateProps, ErrorMessage, PageHeader, RowButton } from './elements.tsx'
+import { Select, type SelectOption } from './fields.tsx'
+import { type Column, type SortOrder, Table } from './table.tsx'
 
 interface ResourceProps<Row> extends ResourceColumnOptions<Row> {
   /** The heading and description, if the list is a page of its own. Without it, the list is one card of a page. */
@@ -33,7 +34,7 @@ interface ResourceProps<Row> extends ResourceColumnOptions<Row> {
   toolbar?: ReactNode
   /** Content between the card's header and the table. */
   note?: ReactNode
-  empty: { title: string; help: ReactNode }
+  empty: EmptyStateProps
   /** The current order, if columns sort the list. */
   order?: SortOrder
   /** Further cards on the same page. */
@@ -65,11 +66,7 @@ export function Resource<Row extends { id: string }>(props: ResourceProps<Row>) 
         label={label}
         {...list}
         keyOf={row => row.id}
-        empty={
-          <EmptyState title={empty.title} action={page && createButton}>
-            {empty.help}
-          </EmptyState>
-        }
+        empty={{ ...empty, action: page && createButton }}
         columns={buildColumns(props, project, act)}
         order={props.order}
       />
@@ -88,4 +85,58 @@ export function Resource<Row extends { id: string }>(props: ResourceProps<Row>) 
       </div>
     </>
   )
+}
+
+export interface ResourceColumn<Row> extends Column<Row> {
+  /** Replaces the cell by a selection, for users who may change the field. */
+  change?: { field: keyof Row & string; choices: readonly SelectOption[]; needs?: Role }
+}
+
+export interface ResourceColumnOptions<Row> {
+  columns: readonly ResourceColumn<Row>[]
+  actions?: readonly Action<Row>[]
+  /** The name of a row, for screen readers. */
+  nameOf?(row: Row): string
+}
+
+/** Builds the columns, with the fields and buttons that the user's role in the project allows. */
+export function buildColumns<Row>(
+  { columns, actions = [], nameOf = () => '' }: ResourceColumnOptions<Row>,
+  project: Project | null,
+  act: RunAction<Row>,
+): Column<Row>[] {
+  const displayName = (row: Row) => isolateDirection(nameOf(row))
+  const shown = columns.map(column => {
+    const { change, title } = column
+    if (change === undefined || (change.needs && !hasRole(project, change.needs))) return column
+    const { field, choices } = change
+    const cell = (row: Row) => (
+      <Select
+        aria-label={`${title} of ${displayName(row)}`}
+        choices={choices}
+        value={String(row[field])}
+        onChange={value => act({ title }, row, { [field]: value })}
+      />
+    )
+    return { ...column, cell }
+  })
+  const allowed = actions.filter(action => isActionAllowed(action, project))
+  if (allowed.length === 0) return shown
+  const buttons = (row: Row) => (
+    <span className="flex justify-end gap-1">
+      {allowed
+        .filter(({ isAvailable }) => isAvailable?.(row) ?? true)
+        .map(action => (
+          <RowButton
+            key={action.title}
+            look={action.look ?? 'danger'}
+            aria-label={`${action.label ?? action.title} ${displayName(row)}`}
+            onClick={() => act(action, row)}
+          >
+            {action.title}
+          </RowButton>
+        ))}
+    </span>
+  )
+  return [...shown, { title: '', numeric: true, cell: buttons }]
 }

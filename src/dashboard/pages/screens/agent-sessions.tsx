@@ -1,19 +1,17 @@
 /** The sessions page: the tasks of agents and conversations, with their cost and what the provider's prompt cache saved. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { fetchJson } from '../api.ts'
-import { Badge, Card, EmptyState, PageHeader, RowButton, UserText } from '../components/elements.tsx'
+import { Badge, Card, PageHeader, RowButton, UserText } from '../components/elements.tsx'
 import { Figure, Figures } from '../components/figures.tsx'
 import { FilterChip } from '../components/filter-menu.tsx'
 import { type Column, Table } from '../components/table.tsx'
-import { Toolbar } from '../components/toolbar.tsx'
 import { useFilters } from '../filters.ts'
 import { formatCount, formatDuration, formatPlural, formatShortTime, formatTime, formatUsd } from '../format.ts'
 import { useProject } from '../session.ts'
 import { readTimeRange } from '../time-range.ts'
 import type { AgentSession, AgentSessions } from '../types.ts'
-import { PeriodControl } from './period-control.tsx'
 import { formatUtc, RequestCountLink, type RequestSelection } from './request-count-link.tsx'
-import { readKeyType, TestKeysFilter } from './test-keys-filter.tsx'
+import { PeriodControl, readKeyType, TestKeysFilter, Toolbar } from './toolbar.tsx'
 
 const PATH = '/v1/usage/sessions'
 const REFRESH_MS = 30_000
@@ -92,11 +90,10 @@ export default function AgentSessionsPage() {
             error={list.error}
             keyOf={({ id }) => id}
             more={list.hasNextPage ? { pending: list.isFetchingNextPage, load: () => void list.fetchNextPage() } : null}
-            empty={
-              <EmptyState title="No sessions in this period">
-                Agents’ requests appear here: those with a session ID, a prompt_cache_key, tools, or an earlier turn.
-              </EmptyState>
-            }
+            empty={{
+              title: 'No sessions in this period',
+              help: 'Agents’ requests appear here: those with a session ID, a prompt_cache_key, tools, or an earlier turn.',
+            }}
             columns={buildColumns(rows)}
             order={{ sort: filters.sort ?? '', onSort: sort => change({ sort }) }}
           />

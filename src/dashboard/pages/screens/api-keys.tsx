@@ -1,11 +1,10 @@
 /** The API keys page: creates, limits, rotates and deactivates keys. A key's value is shown once. */
 import { useState } from 'react'
 import { Badge, Card, UserText, Warnings } from '../components/elements.tsx'
+import { SegmentedControl } from '../components/fields.tsx'
 import { FindKeyButton } from '../components/find-key.tsx'
 import { RequestSnippets } from '../components/request-snippets.tsx'
-import { Resource } from '../components/resource.tsx'
-import type { ResourceColumn } from '../components/resource-columns.tsx'
-import { SegmentedControl } from '../components/segmented-control.tsx'
+import { Resource, type ResourceColumn } from '../components/resource.tsx'
 import { useFilters } from '../filters.ts'
 import { formatAgo, formatCount, formatDate, formatTime } from '../format.ts'
 import { hasRole, PROJECTS_PATH, useProject, useProjectPath } from '../session.ts'

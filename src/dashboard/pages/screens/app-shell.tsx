@@ -1,16 +1,14 @@
 /** The frame around every page: project selection, navigation, and the logged-in user. */
-
 import { type ErrorComponentProps, Link, Outlet, useLocation, useParams, useRouter } from '@tanstack/react-router'
 import { Activity, useEffect, useState } from 'react'
 import { Button, ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
-import { Select, type SelectOption } from '../components/select.tsx'
+import { Select, type SelectOption } from '../components/fields.tsx'
 import { escapeControlCharacters } from '../format.ts'
 import { isAdministrator, logOut, rememberProject, useProjectQuery, useSession } from '../session.ts'
 import { applyTheme, readTheme, type Theme } from '../theme.ts'
 import type { Session } from '../types.ts'
 import { LoginForm, Logo } from './login.tsx'
-import { listLinks, Navigation } from './navigation.tsx'
-import { ProjectSwitch } from './project-switch.tsx'
+import { listLinks, Navigation, ProjectSwitch } from './navigation.tsx'
 
 /**
  * Shows the page to a logged-in user, and the login form to anybody else. When a session ends, its page stays mounted but hidden, with all

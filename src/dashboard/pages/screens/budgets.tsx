@@ -1,5 +1,4 @@
 /** The budgets of a project: amounts, spending, and the actions to set and delete a budget. */
-
 import { useQuery } from '@tanstack/react-query'
 import type { Action } from '../components/actions.tsx'
 import { Badge, Warnings } from '../components/elements.tsx'

@@ -1,13 +1,13 @@
 /** A question and the cached one it was compared with, and the verdict on the two. */
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { describeMismatch } from '../../../cache/reasons.ts'
 import { sendRequest } from '../api.ts'
-import { Badge, RowButton, UserText } from '../components/elements.tsx'
+import { Badge, Card, RowButton, UserText } from '../components/elements.tsx'
 import { formatAgo, formatUsd } from '../format.ts'
 import { useInvalidateQueries } from '../paged-list.ts'
-import { hasRole } from '../session.ts'
-import type { CacheMatch, Project } from '../types.ts'
+import { hasRole, useProject } from '../session.ts'
+import type { ApiPage, CacheMatch, Project, RequestLogEntry } from '../types.ts'
 import { QuestionComparison } from './question-comparison.tsx'
 
 const REASONS: Record<CacheMatch['reason'], string> = {
@@ -111,5 +111,27 @@ function Verdict({ match, project }: { match: CacheMatch; project: Project }) {
         <RowButton {...wrong} disabled={recording.isPending} onClick={() => recording.mutate('wrong')} />
       )}
     </div>
+  )
+}
+
+/** Renders nothing for a request of which no comparison is listed. */
+export function RequestMatch({ request }: { request: RequestLogEntry }) {
+  const project = useProject()
+  const isHit = request.cache_result === 'HIT-SEMANTIC'
+  const { data } = useQuery<ApiPage<CacheMatch>>({
+    queryKey: [
+      `/v1/cache/${isHit ? 'matches' : 'near_misses'}`,
+      { project_id: project?.id, request_id: request.request_id, limit: 1 },
+    ],
+    enabled: project !== null && request.similarity !== null,
+  })
+  const match = data?.data[0]
+  if (!project || !match) return null
+  return (
+    <Card title="Compared questions">
+      <div className="space-y-3 p-4">
+        <Match match={match} project={project} isOnRequest />
+      </div>
+    </Card>
   )
 }

@@ -1,8 +1,8 @@
 /** The pages “Cache and models”: one field for each project setting that the server describes, in pages by purpose. */
 import { useBlocker, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
+import { FormDialog } from '../components/dialog.tsx'
 import { Button, Card, ErrorMessage, PageHeader, Pending, Warnings } from '../components/elements.tsx'
-import { FormDialog } from '../components/form-dialog.tsx'
 import { SettingField } from '../components/setting-fields.tsx'
 import { Tab, Tabs } from '../components/tabs.tsx'
 import { findPolicyPage, POLICY_PAGES, type PolicyPage, settingsOfPage } from '../policy-pages.ts'

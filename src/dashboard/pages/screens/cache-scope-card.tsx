@@ -1,7 +1,7 @@
 /** Compares the sharing scopes: how many of last week's requests would have been exact hits in each scope. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Badge, Card, EmptyState } from '../components/elements.tsx'
+import { Badge, Card } from '../components/elements.tsx'
 import { Table } from '../components/table.tsx'
 import { formatCount, formatPercent, formatPlural, formatTime } from '../format.ts'
 import { useSettings } from '../settings.ts'
@@ -39,11 +39,10 @@ export function CacheScopeCard({ project }: { project: Project }) {
           { title: 'Would be exact hits', numeric: true, cell: row => formatCount(row.answered) },
           { title: 'Share of requests', numeric: true, cell: row => formatPercent(row.answered / row.requests) },
         ]}
-        empty={
-          <EmptyState title="No requests in the last week">
-            With requests, this compares how many would have been answered from the cache in each sharing scope.
-          </EmptyState>
-        }
+        empty={{
+          title: 'No requests in the last week',
+          help: 'With requests, this compares how many would have been answered from the cache in each sharing scope.',
+        }}
       />
       <SampleSize row={compared.data?.scopes[0]} />
     </Card>

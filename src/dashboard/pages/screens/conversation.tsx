@@ -1,9 +1,9 @@
 /** One conversation of the playground: its model, and its turns. Each turn has the cache decision, the response headers and the request as code. */
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { CodeSample } from '../components/code-sample.tsx'
 import { Button, Card, ErrorMessage } from '../components/elements.tsx'
 import { TextField } from '../components/fields.tsx'
-import { ModelPicker } from '../components/model-picker.tsx'
+import { ModelPicker } from '../components/model-routes.tsx'
+import { CodeSample } from '../components/request-snippets.tsx'
 import { escapeControlCharacters, isolateDirection } from '../format.ts'
 import type { ChatMessage, ToolCall } from '../send-chat.ts'
 import type { ChatThread, ThreadTurn } from '../threads.ts'

@@ -1,5 +1,3 @@
-/** Costs by team, key, model, end user or provider key. Each number of requests links to them, if the request list can select them. */
-import { EmptyState } from '../components/elements.tsx'
 import { Table } from '../components/table.tsx'
 import type { Filters } from '../filters.ts'
 import { formatChange, formatCount, formatPercent, formatUsd } from '../format.ts'
@@ -78,12 +76,10 @@ export function CostTable({ costs, filters, projectId, keyType }: CostTableProps
       rows={costs.data.length === 0 ? [] : [...costs.data, costs.total]}
       keyOf={({ kind, name }) => `${kind} ${name}`}
       isTotal={({ kind }) => kind === 'total'}
-      empty={
-        <EmptyState title="No costs in this period">
-          Requests appear here within seconds of their response.
-          {keyType !== undefined && ' Select “Include test keys” to show requests with test keys.'}
-        </EmptyState>
-      }
+      empty={{
+        title: 'No costs in this period',
+        help: `Requests appear here within seconds of their response.${keyType === undefined ? '' : ' Select “Include test keys” to show requests with test keys.'}`,
+      }}
       columns={[
         { title: grouping.title, look: 'strong', cell: ({ kind, name }) => name ?? titles[kind] },
         {

@@ -2,10 +2,9 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useActions } from '../components/actions.tsx'
-import { Card, EmptyState, PageHeader, RowButton } from '../components/elements.tsx'
+import { Card, PageHeader, RowButton } from '../components/elements.tsx'
+import { TextFilter } from '../components/fields.tsx'
 import { type Column, Table } from '../components/table.tsx'
-import { TextFilter } from '../components/text-filter.tsx'
-import { Toolbar } from '../components/toolbar.tsx'
 import { useFilters } from '../filters.ts'
 import { formatCount, formatPercent, formatUsd, isolateDirection } from '../format.ts'
 import { usePagedList } from '../paged-list.ts'
@@ -13,10 +12,8 @@ import { hasRole, useProject, useProjectPath } from '../session.ts'
 import { readTimeRange } from '../time-range.ts'
 import type { EndUserUsage } from '../types.ts'
 import { createDeleteAction, EndUserDataCard } from './end-user-data.tsx'
-import { PeriodControl } from './period-control.tsx'
 import { RequestCountLink, type RequestSelection, selectRequests } from './request-count-link.tsx'
-import { readKeyType, TestKeysFilter } from './test-keys-filter.tsx'
-import { useStableRange } from './use-stable-range.ts'
+import { PeriodControl, readKeyType, TestKeysFilter, Toolbar, useStableRange } from './toolbar.tsx'
 
 export default function EndUsersPage() {
   const project = useProject()
@@ -52,21 +49,20 @@ export default function EndUsersPage() {
             {...list}
             keyOf={({ id }) => id}
             empty={
-              <EmptyState
-                title={search === '' ? 'No end users in this period' : 'No end user with this name in this period'}
-                action={
-                  search !== '' &&
-                  isOwner && (
-                    <RowButton look="plain" onClick={() => setChosen(search)}>
-                      Show stored data
-                    </RowButton>
-                  )
-                }
-              >
-                {search === ''
-                  ? 'Choose a longer period, or name the end user in each request: set “user” or “safety_identifier”.'
-                  : 'Data may be stored under exactly this name nevertheless: of an earlier time, or named by a tag.'}
-              </EmptyState>
+              search === ''
+                ? {
+                    title: 'No end users in this period',
+                    help: 'Choose a longer period, or name the end user in each request: set “user” or “safety_identifier”.',
+                  }
+                : {
+                    title: 'No end user with this name in this period',
+                    help: 'Data may be stored under exactly this name nevertheless: of an earlier time, or named by a tag.',
+                    action: isOwner && (
+                      <RowButton look="plain" onClick={() => setChosen(search)}>
+                        Show stored data
+                      </RowButton>
+                    ),
+                  }
             }
             columns={buildColumns(
               rows,

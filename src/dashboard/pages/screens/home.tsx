@@ -5,7 +5,9 @@ import { PageHeader, Pending } from '../components/elements.tsx'
 import { isAdministrator, readLastProject, useProjects, useSession } from '../session.ts'
 
 /** Most visits are redirected, and load faster without the dialog. */
-const CreateProjectButton = lazy(() => import('./create-project-button.tsx'))
+const CreateProjectButton = lazy(async () => ({
+  default: (await import('./project-actions.tsx')).CreateProjectButton,
+}))
 
 export default function HomePage() {
   const { data, error } = useProjects()

@@ -1,12 +1,12 @@
 /** All limits of a project in one list, of which the largest share is used first. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Card, EmptyState } from '../components/elements.tsx'
-import { UsageBar } from '../components/meter.tsx'
+import { Card } from '../components/elements.tsx'
 import { Table } from '../components/table.tsx'
 import { formatCount, formatPercent, formatTime, formatUsd } from '../format.ts'
 import { isAdministrator, useSession } from '../session.ts'
 import type { NearestLimit, Project } from '../types.ts'
+import { UsageBar } from './budget-meters.tsx'
 import { PERIOD_TITLES } from './budgets.tsx'
 import { formatUtc, RequestCountLink } from './request-count-link.tsx'
 
@@ -25,7 +25,7 @@ export function LimitList({ project }: { project: Project }) {
         rows={limits.data?.data}
         error={limits.error}
         keyOf={limit => `${limit.kind} ${limit.key_type} ${limit.api_key_id} ${limit.budget_id}`}
-        empty={<EmptyState title="No limits">Nothing limits the requests of this project.</EmptyState>}
+        empty={{ title: 'No limits', help: 'Nothing limits the requests of this project.' }}
         columns={[
           {
             title: 'Limit',

@@ -1,13 +1,12 @@
 /** A project's members and their roles. */
 import type { Action } from '../components/actions.tsx'
 import { Badge, UserText } from '../components/elements.tsx'
-import { LoginStatus } from '../components/login-status.tsx'
 import { searchNames } from '../components/picker-sources.ts'
 import { Resource } from '../components/resource.tsx'
 import { capitalize, formatDate, isolateDirection } from '../format.ts'
 import { useProjectPath } from '../session.ts'
 import type { Role, ViewRow } from '../types.ts'
-import { createInviteAction } from './invite-action.tsx'
+import { createInviteAction, LoginStatus } from './people.tsx'
 
 type Member = ViewRow<'project_users'>
 

@@ -2,8 +2,8 @@
 import { lazy, Suspense } from 'react'
 import { StackedBars } from '../components/chart.tsx'
 import { Card, EmptyState, Loading } from '../components/elements.tsx'
+import { SegmentedControl } from '../components/fields.tsx'
 import { Figure, Figures } from '../components/figures.tsx'
-import { SegmentedControl } from '../components/segmented-control.tsx'
 import { Table } from '../components/table.tsx'
 import type { Filters } from '../filters.ts'
 import { formatCount, formatDuration, formatMs, formatPercent, formatPlural, formatUsd } from '../format.ts'
@@ -36,10 +36,10 @@ export function OverviewStats({ overview, span, rows, withTests, measure, change
   if (totals.requests === 0) {
     return (
       <Card>
-        <EmptyState title="No requests in this period">
-          Requests appear here within two seconds of their response.
-          {!withTests && ' Select “Include test keys” to show requests with test keys.'}
-        </EmptyState>
+        <EmptyState
+          title="No requests in this period"
+          help={`Requests appear here within two seconds of their response.${withTests ? '' : ' Select “Include test keys” to show requests with test keys.'}`}
+        />
       </Card>
     )
   }
@@ -211,11 +211,10 @@ function Latency({ measured, rows }: { measured: UsageOverview['latency']; rows:
         label="Latency percentiles"
         rows={measured}
         keyOf={row => row.cache_result}
-        empty={
-          <EmptyState title="Not available with a filter">
-            Latency is recorded for all keys, models and tags together.
-          </EmptyState>
-        }
+        empty={{
+          title: 'Not available with a filter',
+          help: 'Latency is recorded for all keys, models and tags together.',
+        }}
         columns={[
           { title: 'Result', look: 'line', cell: row => CACHE_RESULT_TITLES.get(row.cache_result) ?? row.cache_result },
           {

@@ -1,19 +1,19 @@
 /** The overview page: requests, cache hits, savings and errors of a project. */
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { fetchJson } from '../api.ts'
-import { ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
+import { Button, ErrorMessage, FilterIcon, Loading, PageHeader } from '../components/elements.tsx'
 import { type Filters, useFilters } from '../filters.ts'
 import { localTimeZone } from '../format.ts'
 import { useModelRoutes } from '../routes.ts'
 import { useAllKeys, useProject } from '../session.ts'
-import { readTimeRange } from '../time-range.ts'
+import { readTimeRange, type TimeRange } from '../time-range.ts'
 import type { ApiPage, Project, RequestLogEntry, Overview as UsageOverview } from '../types.ts'
 import type { StepsDone } from './first-steps.tsx'
-import { OverviewFilters } from './overview-filters.tsx'
 import { OverviewStats } from './overview-stats.tsx'
 import { selectRequests } from './request-count-link.tsx'
 import { Shortcuts } from './shortcuts.tsx'
+import { PeriodControl, TestKeysFilter, Toolbar } from './toolbar.tsx'
 import { readMeasure } from './usage-shares.tsx'
 
 /** Needed until the project's first request. */
@@ -116,4 +116,43 @@ function useTestKeysOnly(projectId: string | undefined): boolean | undefined {
     refetchInterval: ({ state }) => (state.data?.data.length === 0 ? REFRESH_MS : false),
   })
   return others.isError ? false : others.data && others.data.data.length === 0
+}
+
+const OverviewFilterMenu = lazy(() => import('./overview-filter-menu.tsx'))
+
+interface OverviewFiltersProps {
+  filters: Filters
+  change(changes: Filters): void
+  projectId: string | undefined
+  span: TimeRange
+  /** Null if project keys have been used. Otherwise, whether the time range has requests with test keys. */
+  testKeysOnly: 'shown' | 'elsewhere' | null
+}
+
+/** A custom time range, API key, model, tag, and whether requests with test keys count. */
+export function OverviewFilters({ filters, change, projectId, span, testKeysOnly }: OverviewFiltersProps) {
+  const [isWanted, setWanted] = useState(false)
+  const isActive = Boolean(filters.key || filters.model || filters.tag)
+  // Most visits need no filters: the first page loads faster without the menu.
+  const button = (
+    <Button onClick={() => setWanted(true)}>
+      <FilterIcon /> Filter
+    </Button>
+  )
+  return (
+    <Toolbar>
+      <PeriodControl filters={filters} change={change} />
+      {isWanted || isActive ? (
+        <Suspense fallback={button}>
+          <OverviewFilterMenu filters={filters} change={change} projectId={projectId} span={span} isOpened={isWanted} />
+        </Suspense>
+      ) : (
+        button
+      )}
+      {testKeysOnly === 'shown' && (
+        <p className="text-muted">Requests with test keys are included because no project key has been used yet.</p>
+      )}
+      {!filters.key && !testKeysOnly && <TestKeysFilter filters={filters} change={change} />}
+    </Toolbar>
+  )
 }

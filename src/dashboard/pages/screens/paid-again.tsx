@@ -69,7 +69,6 @@ export function PaidAgainCard({ rows: { projectId, filters }, span }: { rows: Re
         rows={found.data?.questions}
         error={found.error}
         keyOf={row => `${row.asked_id} ${row.reason} ${row.difference}`}
-        empty={null}
         columns={[
           {
             title: 'Question',

@@ -1,9 +1,8 @@
 /** The playground: sends requests to one model, or to two side by side, like a client of the project, and shows the cache decisions. */
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
 import { Button, Card, ErrorMessage, PageHeader, Pending } from '../components/elements.tsx'
-import { TextArea } from '../components/fields.tsx'
+import { SegmentedControl, TextArea } from '../components/fields.tsx'
 import { NoModelNotice } from '../components/request-snippets.tsx'
-import { SegmentedControl } from '../components/segmented-control.tsx'
 import { useFollowedPage } from '../followed-page.ts'
 import { chooseRoute, useModelRoutes } from '../routes.ts'
 import type { ChatMessage } from '../send-chat.ts'

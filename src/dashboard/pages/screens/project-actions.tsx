@@ -1,8 +1,9 @@
 /** The actions that create and archive a project. */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import type { Action } from '../components/actions.tsx'
+import { type Action, ActionButton } from '../components/actions.tsx'
 import { formatPlural, isolateDirection } from '../format.ts'
+import { PROJECTS_PATH } from '../session.ts'
 import type { ApiPage, Plan, Project } from '../types.ts'
 
 export function usePlans() {
@@ -43,4 +44,16 @@ export const ARCHIVE_PROJECT_ACTION: Action<Pick<Project, 'name' | 'status'>> = 
     action: 'Archive project',
     text: 'All API keys of this project are deactivated immediately. Its request records are kept. This cannot be undone.',
   }),
+}
+
+export function CreateProjectButton() {
+  return (
+    <ActionButton
+      action={useCreateProjectAction()}
+      subject={null}
+      url={PROJECTS_PATH}
+      refreshes={[PROJECTS_PATH]}
+      look="primary"
+    />
+  )
 }

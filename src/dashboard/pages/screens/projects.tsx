@@ -1,12 +1,9 @@
 /** The organization page of administrators: all projects with their usage, and plans. */
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { Badge, Card, EmptyState, PageHeader, UserText } from '../components/elements.tsx'
-import { Resource } from '../components/resource.tsx'
-import type { ResourceColumn } from '../components/resource-columns.tsx'
-import { Sparkline } from '../components/sparkline.tsx'
+import { Badge, Card, PageHeader, UserText } from '../components/elements.tsx'
+import { Resource, type ResourceColumn } from '../components/resource.tsx'
 import { Table } from '../components/table.tsx'
-import { Toolbar } from '../components/toolbar.tsx'
 import { type Filters, useFilters } from '../filters.ts'
 import {
   capitalize,
@@ -20,12 +17,9 @@ import {
 import { PROJECTS_PATH } from '../session.ts'
 import { readTimeRange, type TimeRange } from '../time-range.ts'
 import type { Plan, ProjectUsage } from '../types.ts'
-import CreateProjectButton from './create-project-button.tsx'
-import { PeriodControl } from './period-control.tsx'
-import { ARCHIVE_PROJECT_ACTION, usePlans } from './project-actions.tsx'
+import { ARCHIVE_PROJECT_ACTION, CreateProjectButton, usePlans } from './project-actions.tsx'
 import { RequestCountLink, selectRequests } from './request-count-link.tsx'
-import { readKeyType, TestKeysFilter } from './test-keys-filter.tsx'
-import { useStableRange } from './use-stable-range.ts'
+import { PeriodControl, readKeyType, TestKeysFilter, Toolbar, useStableRange } from './toolbar.tsx'
 
 const PATH = '/v1/usage/projects'
 export default function Projects() {
@@ -155,7 +149,7 @@ function Plans({ plans, error }: { plans: Plan[] | undefined; error: Error | nul
         rows={plans}
         error={error}
         keyOf={plan => plan.name}
-        empty={<EmptyState title="No plans">Plans are rows of the database table plans.</EmptyState>}
+        empty={{ title: 'No plans', help: 'Plans are rows of the database table plans.' }}
         columns={[
           { title: 'Plan', look: 'strong', cell: plan => plan.name },
           {
@@ -179,5 +173,40 @@ function Plans({ plans, error }: { plans: Plan[] | undefined; error: Error | nul
         ]}
       />
     </Card>
+  )
+}
+
+/** A small line that shows the trend of a figure in a row of a table. */
+const WIDTH = 96
+const HEIGHT = 24
+/** Half of the line's width, so that it is not cut at the edges. */
+const INSET = 1
+
+/** `label` describes the trend to screen readers. */
+export function Sparkline({ values, label }: { values: readonly number[]; label: string }) {
+  const highest = Math.max(...values, 0)
+  const step = (WIDTH - 2 * INSET) / Math.max(1, values.length - 1)
+  const points = values.map((value, at) => {
+    const height = highest === 0 ? 0 : (value / highest) * (HEIGHT - 2 * INSET)
+    return `${(INSET + at * step).toFixed(1)},${(HEIGHT - INSET - height).toFixed(1)}`
+  })
+  return (
+    <svg
+      role="img"
+      aria-label={label}
+      width={WIDTH}
+      height={HEIGHT}
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      className="ml-auto block text-accent"
+    >
+      <polyline
+        points={points.join(' ')}
+        fill="none"
+        stroke="currentColor"
+        strokeWidth={1.5}
+        strokeLinejoin="round"
+        strokeLinecap="round"
+      />
+    </svg>
   )
 }

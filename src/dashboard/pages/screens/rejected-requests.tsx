@@ -1,7 +1,7 @@
 /** Rejected requests of all projects by reason and key, for administrators. A rejected request may belong to no project. */
 import { useQuery } from '@tanstack/react-query'
 import type { ERROR_CATALOGUE, ErrorName } from '../../../errors/error-catalogue.ts'
-import { Card, EmptyState } from '../components/elements.tsx'
+import { Card } from '../components/elements.tsx'
 import { Table } from '../components/table.tsx'
 import { formatAgo, formatCount } from '../format.ts'
 import { isAdministrator, useSession } from '../session.ts'
@@ -66,11 +66,10 @@ export function RejectedRequests() {
         rows={rejections.data}
         error={rejections.error}
         keyOf={row => `${row.reason} ${row.api_key_id}`}
-        empty={
-          <EmptyState title="No rejected requests">
-            Requests without a valid key or over a limit are counted here.
-          </EmptyState>
-        }
+        empty={{
+          title: 'No rejected requests',
+          help: 'Requests without a valid key or over a limit are counted here.',
+        }}
         columns={[
           {
             title: 'Reason',

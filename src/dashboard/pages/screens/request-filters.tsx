@@ -1,15 +1,13 @@
 /** The filters of the request list, and the API query that they produce. */
 import { useMemo, useState } from 'react'
 import { Button } from '../components/elements.tsx'
+import { FILTER_CLASS, Select, type SelectOption } from '../components/fields.tsx'
 import { ActiveFilters, FilterMenu } from '../components/filter-menu.tsx'
-import { Select, type SelectOption } from '../components/select.tsx'
-import { FILTER_CLASS } from '../components/text-filter.tsx'
-import type { Filters } from '../filters.ts'
+import { type Filters, useOpenedByLink } from '../filters.ts'
 import { PHONE, useMediaQuery } from '../media-query.ts'
-import { useOpenedByLink } from '../opened-by-link.ts'
 import { parseLocalTime } from '../time-range.ts'
-import { PeriodControl } from './period-control.tsx'
 import { REQUEST_FILTER_KINDS, useFilterKinds } from './request-filter-kinds.ts'
+import { PeriodControl } from './toolbar.tsx'
 
 const ORDERS: SelectOption[] = [
   ['', 'Newest first'],

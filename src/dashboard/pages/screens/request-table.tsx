@@ -1,10 +1,12 @@
-/** The request list as a table. A row can be selected with a click or the arrow keys, to preview it; Enter opens it. */
-import { useNavigate } from '@tanstack/react-router'
+/** The request list as a table, and as cards on phones. */
+import { Link, useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useRef } from 'react'
-import { ColumnHeader } from '../components/column-header.tsx'
-import { escapeControlCharacters } from '../format.ts'
+import { UserText } from '../components/elements.tsx'
+import { ColumnHeader } from '../components/table.tsx'
+import { escapeControlCharacters, formatMs, formatShortTime } from '../format.ts'
 import type { RequestLogEntry } from '../types.ts'
-import { REQUEST_COLUMNS } from './request-columns.tsx'
+import { formatCost, REQUEST_COLUMNS, RequestBadges } from './request-columns.tsx'
+import { summarizeReason } from './request-reason.ts'
 
 interface RequestTableProps {
   rows: readonly RequestLogEntry[]
@@ -16,6 +18,7 @@ interface RequestTableProps {
   onSelect(id: string | null): void
 }
 
+/** A row can be selected with a click or the arrow keys, to preview it; Enter opens it. */
 export function RequestTable({ rows, projectId, columns, sort, onSort, selected, onSelect }: RequestTableProps) {
   const navigate = useNavigate()
   const body = useRef<HTMLTableSectionElement>(null)
@@ -89,4 +92,38 @@ export function RequestTable({ rows, projectId, columns, sort, onSort, selected,
 
 function Cell({ content }: { content: React.ReactNode }) {
   return typeof content === 'string' ? <bdi>{escapeControlCharacters(content)}</bdi> : content
+}
+
+/** One card for each request, which opens its page. */
+export function RequestCards({ rows, projectId }: { rows: readonly RequestLogEntry[]; projectId: string }) {
+  return (
+    <ul aria-label="Requests" className="divide-y divide-line">
+      {rows.map(request => (
+        <li key={request.id}>
+          <Link
+            to={`/${projectId}/requests/${request.id}` as never}
+            search={(filters: object) => filters as never}
+            className="block space-y-1.5 px-4 py-3 active:bg-sunken"
+          >
+            <span className="flex flex-wrap items-center justify-between gap-2">
+              <RequestBadges request={request} />
+              <span className="text-xs text-muted">{formatShortTime(request.recorded_at)}</span>
+            </span>
+            <UserText className={`line-clamp-3 !max-w-full ${request.status >= 400 ? 'text-danger' : ''}`}>
+              {summarizeReason(request)}
+            </UserText>
+            <span className="flex items-end justify-between gap-3 text-xs text-muted">
+              <UserText className="!min-w-0 font-mono">{request.model || '–'}</UserText>
+              <span className="shrink-0 tabular-nums">
+                {formatCost(request)} · {formatMs(request.duration_ms)}
+                <span aria-hidden="true" className="ml-2 text-accent">
+                  Open ›
+                </span>
+              </span>
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
 }

@@ -1,19 +1,18 @@
 /** The request list: saved views, filters, a table or cards, and a preview of the selected request. */
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Card, EmptyState, ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
+import { Card, type EmptyStateProps, PageHeader } from '../components/elements.tsx'
 import { ExportButtons } from '../components/export-buttons.tsx'
-import { ShowMore } from '../components/show-more.tsx'
+import { List } from '../components/table.tsx'
 import { type Filters, useFilters } from '../filters.ts'
 import { PHONE, useMediaQuery, WIDE_SCREEN } from '../media-query.ts'
 import { usePagedList } from '../paged-list.ts'
 import { useProject } from '../session.ts'
 import type { RequestLogEntry } from '../types.ts'
-import { RequestCards } from './request-cards.tsx'
 import { ColumnChooser, useRequestColumns } from './request-columns.tsx'
 import { isFiltered, RequestFilters, useRequestQuery } from './request-filters.tsx'
 import { RequestPreview } from './request-preview.tsx'
-import { RequestTable } from './request-table.tsx'
+import { RequestCards, RequestTable } from './request-table.tsx'
 import { SavedViews } from './saved-views.tsx'
 
 const REFRESH_MS = 2_000
@@ -87,21 +86,13 @@ function RequestList({ projectId, query, filters, columns, onSort }: RequestList
   return (
     <div className={selected ? 'grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,26rem)]' : ''}>
       <Card>
-        {/* After a failed refresh, the rows of the last one stand below its error. */}
-        {error && (
-          <div className="p-4">
-            <ErrorMessage error={error} />
-          </div>
-        )}
-        {rows === undefined && !error && <Loading />}
-        {rows?.length === 0 && !error && <NoRequests filters={filters} />}
-        {rows !== undefined && rows.length > 0 && (
-          <>
-            {isPhone ? (
-              <RequestCards rows={rows} projectId={projectId} />
+        <List rows={rows} error={error} more={more} empty={describeEmptyList(filters)}>
+          {shown =>
+            isPhone ? (
+              <RequestCards rows={shown} projectId={projectId} />
             ) : (
               <RequestTable
-                rows={rows}
+                rows={shown}
                 projectId={projectId}
                 columns={columns}
                 sort={filters.sort ?? ''}
@@ -109,28 +100,24 @@ function RequestList({ projectId, query, filters, columns, onSort }: RequestList
                 selected={selected?.id ?? null}
                 onSelect={onSelect}
               />
-            )}
-            <ShowMore more={more} />
-          </>
-        )}
+            )
+          }
+        </List>
       </Card>
       {selected && <RequestPreview request={selected} projectId={projectId} onClose={() => select(null)} />}
     </div>
   )
 }
 
-function NoRequests({ filters }: { filters: Filters }) {
+function describeEmptyList(filters: Filters): EmptyStateProps {
   if (filters.request)
-    return (
-      <EmptyState title="No request has this ID">
-        All requests of this project that are still stored were searched. The ID is the X-Request-Id header of the
-        response. It appears here within two seconds.
-      </EmptyState>
-    )
-  if (isFiltered(filters)) return <EmptyState title="No matching requests">Remove a filter to see more.</EmptyState>
-  return (
-    <EmptyState title="No requests yet">
-      Send a request with an API key of this project. It appears here within two seconds.
-    </EmptyState>
-  )
+    return {
+      title: 'No request has this ID',
+      help: 'All requests of this project that are still stored were searched. The ID is the X-Request-Id header of the response. It appears here within two seconds.',
+    }
+  if (isFiltered(filters)) return { title: 'No matching requests', help: 'Remove a filter to see more.' }
+  return {
+    title: 'No requests yet',
+    help: 'Send a request with an API key of this project. It appears here within two seconds.',
+  }
 }

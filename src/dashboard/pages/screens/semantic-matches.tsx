@@ -1,7 +1,6 @@
 /** Lists semantic hits or near misses, with buttons to record a person's verdict. */
-
 import { Button, Card, ErrorMessage } from '../components/elements.tsx'
-import { List } from '../components/list.tsx'
+import { List } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
 import { usePagedList } from '../paged-list.ts'
 import { hasRole } from '../session.ts'
@@ -38,12 +37,17 @@ export function SemanticMatches({ project, kind }: { project: Project; kind: key
         title={request ? `${title}: one request` : title}
         action={request && <Button onClick={() => change({ request: '' })}>Show all</Button>}
       >
-        <List
-          {...list}
-          className="space-y-3"
-          empty={{ title: empty, help: hint }}
-          item={match => <Match match={match} project={project} />}
-        />
+        <List {...list} empty={{ title: empty, help: hint }}>
+          {matches => (
+            <ul className="divide-y divide-line">
+              {matches.map(match => (
+                <li key={match.id} className="space-y-3 px-4 py-3.5">
+                  <Match match={match} project={project} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </List>
       </Card>
     </div>
   )

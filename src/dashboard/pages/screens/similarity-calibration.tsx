@@ -25,10 +25,10 @@ export function SimilarityCalibration({ project }: { project: Project }) {
   return (
     <Card title="Threshold simulation">
       {isEmpty ? (
-        <EmptyState title="No similar questions in the last week">
-          When questions are similar to cached ones, this shows their similarity, and what each threshold would have
-          served, saved and got wrong.
-        </EmptyState>
+        <EmptyState
+          title="No similar questions in the last week"
+          help="When questions are similar to cached ones, this shows their similarity, and what each threshold would have served, saved and got wrong."
+        />
       ) : (
         <div className="space-y-5 p-4">
           <Outcome calibration={calibration.data} threshold={threshold} />

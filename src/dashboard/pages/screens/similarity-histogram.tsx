@@ -1,5 +1,5 @@
 /** A histogram of the similarity of questions to cached ones, with the same numbers as a table for screen readers. */
-import { ChartTable } from '../components/chart-table.tsx'
+import { ChartTable } from '../components/chart.tsx'
 import type { Calibration } from '../types.ts'
 
 const WIDTH = 600

@@ -2,11 +2,10 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Action } from '../components/actions.tsx'
 import { Badge, Card, ErrorMessage, UserText } from '../components/elements.tsx'
-import { LoginStatus } from '../components/login-status.tsx'
 import { Resource } from '../components/resource.tsx'
 import { formatDate, isolateDirection } from '../format.ts'
 import type { LoginRules, User } from '../types.ts'
-import { createInviteAction, describeInvitation } from './invite-action.tsx'
+import { createInviteAction, describeInvitation, LoginStatus } from './people.tsx'
 
 const ROLES = [
   ['reader', 'User – access to projects they are members of'],

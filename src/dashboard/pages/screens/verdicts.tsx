@@ -2,7 +2,7 @@
 import { describeMismatch } from '../../../cache/reasons.ts'
 import { type Action, isActionAllowed, useActions } from '../components/actions.tsx'
 import { Badge, Card, RowButton, UserText } from '../components/elements.tsx'
-import { List } from '../components/list.tsx'
+import { List } from '../components/table.tsx'
 import { escapeControlCharacters, formatAgo } from '../format.ts'
 import { usePagedList } from '../paged-list.ts'
 import type { CacheVerdict, Project } from '../types.ts'
@@ -36,22 +36,26 @@ export function Verdicts({ project }: { project: Project }) {
     <Card title="Verdicts">
       <List
         {...list}
-        className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2"
         empty={{
           title: 'No verdicts yet',
           help: 'Verdicts on matches and near misses appear here. A person’s verdict overrides the judge’s.',
         }}
-        item={verdict => (
-          <>
-            <VerdictDetails verdict={verdict} />
-            {isActionAllowed(DELETE, project) && (
-              <RowButton look="quiet" onClick={() => act(DELETE, verdict)}>
-                {DELETE.title}
-              </RowButton>
-            )}
-          </>
+      >
+        {verdicts => (
+          <ul className="divide-y divide-line">
+            {verdicts.map(verdict => (
+              <li key={verdict.id} className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-4 py-3.5">
+                <VerdictDetails verdict={verdict} />
+                {isActionAllowed(DELETE, project) && (
+                  <RowButton look="quiet" onClick={() => act(DELETE, verdict)}>
+                    {DELETE.title}
+                  </RowButton>
+                )}
+              </li>
+            ))}
+          </ul>
         )}
-      />
+      </List>
       {dialog}
     </Card>
   )

@@ -1,8 +1,10 @@
-/** The action that adds a user by e-mail address, and the invitation link with which a new user sets a password. */
+/** What the lists of users and of members share: columns, and the action that adds a user by e-mail address. */
 import type { Action } from '../components/actions.tsx'
-import type { SelectOption } from '../components/select.tsx'
+import { Badge } from '../components/elements.tsx'
+import type { SelectOption } from '../components/fields.tsx'
 import type { PickerSource } from '../components/use-picker.ts'
-import { isolateDirection } from '../format.ts'
+import { formatAgo, formatDate, isolateDirection } from '../format.ts'
+import type { LoginDetails } from '../types.ts'
 
 /** `title` labels the button and the dialog. The first role is preselected. `picker` searches for existing users. */
 export function createInviteAction(title: string, roles: readonly SelectOption[], picker?: PickerSource): Action<null> {
@@ -37,4 +39,20 @@ export function describeInvitation({
     value: `${window.location.origin}/dashboard/invitation#${invitation}`,
     copy: 'Copy link',
   }
+}
+
+/** Shows whether a user can log in, or has been invited. */
+export function LoginStatus({ person: { can_log_in, invited_until, last_seen_at } }: { person: LoginDetails }) {
+  const isInvited = invited_until !== null && invited_until > Date.now() / 1000
+  return (
+    <span className="whitespace-nowrap">
+      {can_log_in ? (
+        <Badge look="good">{last_seen_at === null ? 'Active' : `Last seen ${formatAgo(last_seen_at)}`}</Badge>
+      ) : isInvited ? (
+        <Badge look="warn">Invited until {formatDate(invited_until)}</Badge>
+      ) : (
+        <Badge look="bad">{invited_until === null ? 'Not invited' : 'Invitation expired'}</Badge>
+      )}
+    </span>
+  )
 }
