@@ -157,6 +157,17 @@ describe.skipIf(!chromiumPath)(title, () => {
       await report.close()
     })
 
+    test('the page of costs and that of limits show the same budgets, in any order', async () => {
+      await page.goto(`${home}/costs`)
+      for (const link of ['Limits and budgets', 'Costs', 'Limits and budgets']) {
+        await page.getByRole('heading', { name: 'Monthly budget: Whole project' }).or(budgetRow()).first().waitFor()
+        await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: link, exact: true }).click()
+        await page.getByRole('heading', { level: 1, name: link }).waitFor()
+      }
+      await budgetRow().waitFor()
+    })
+    const budgetRow = () => page.getByRole('region', { name: 'Budgets', exact: true }).getByRole('row').nth(1)
+
     test('another month and a custom range have their own figures', async () => {
       await page.goto(`${home}/costs`)
       await page.getByLabel('Period').selectOption({ index: 1 })

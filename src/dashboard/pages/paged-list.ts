@@ -26,7 +26,8 @@ export function usePagedList<Item extends { id: string }>(
   { refetchMs, newerThan, enabled = true }: PagedListOptions<Item> = {},
 ) {
   const queries = useQueryClient()
-  const queryKey = [path, query]
+  // Apart from a query of the same list without pages, which has other data.
+  const queryKey = [path, query, 'pages']
   const list = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam }) => fetchJson<ApiPage<Item>>(path, { ...query, after: pageParam }),
