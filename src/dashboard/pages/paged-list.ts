@@ -1,16 +1,10 @@
 /** Loads a list page by page, and refetches its newest page. */
 import { type InfiniteData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { fetchJson, type QueryParameters } from './api.ts'
+import type { Filters } from './filters.ts'
+import { readTimeRange } from './time-range.ts'
 import type { ApiPage } from './types.ts'
-
-/** Returns a function that refetches all queries whose path has one of the prefixes. */
-export function useInvalidateQueries(prefixes: readonly string[]): () => Promise<void> {
-  const queries = useQueryClient()
-  return () =>
-    queries.invalidateQueries({
-      predicate: ({ queryKey }) => prefixes.some(prefix => String(queryKey[0]).startsWith(prefix)),
-    })
-}
 
 interface PagedListOptions<Item> {
   /** The interval between refetches of the newest items. Only for lists with one page, or with the newest items first. */
@@ -83,4 +77,12 @@ function mergeNewest<Item extends { id: string }>(
   const kept = data.slice(0, MAX_FIRST_PAGE / 2)
   const page = { ...first, data: kept, has_more: true, last_id: kept.at(-1)?.id ?? null }
   return { pages: [page], pageParams: loaded.pageParams.slice(0, 1) }
+}
+
+/** Returns a time range that changes only with its filters, so that the query of a list, and its pages, stay equal. */
+export function useStableRange({ span, from, until }: Filters): { start_time: number; end_time: number } {
+  return useMemo(() => {
+    const range = readTimeRange({ span, from, until })
+    return { start_time: range.from, end_time: range.until }
+  }, [span, from, until])
 }

@@ -1,6 +1,6 @@
 /** The routes of a project's models: the provider of each, as the proxy itself resolves it. */
-import { useQuery } from '@tanstack/react-query'
-import type { ApiPage, Route } from './types.ts'
+import { useRows } from './queries.ts'
+import type { Route } from './types.ts'
 
 export interface RouteQuery {
   key_type?: 'project' | 'test'
@@ -13,8 +13,7 @@ export interface RouteQuery {
 }
 
 export function useModelRoutes(projectId: string, query: RouteQuery, enabled = true) {
-  const path = `/v1/organization/projects/${projectId}/routes`
-  return useQuery<ApiPage<Route>, Error, Route[]>({ queryKey: [path, query], select: page => page.data, enabled })
+  return useRows<Route>(`/v1/organization/projects/${projectId}/routes`, { ...query }, { enabled })
 }
 
 /** Inexpensive models, preselected if they are available. */

@@ -2,7 +2,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ApiError, fetchJson, sendRequest, setCsrfToken } from './api.ts'
-import type { ApiKey, ApiPage, Project, Session } from './types.ts'
+import { useRows } from './queries.ts'
+import type { ApiKey, Project, Session } from './types.ts'
 
 const LAST_PROJECT = 'model-proxy-project'
 export const PROJECTS_PATH = '/v1/organization/projects'
@@ -32,11 +33,7 @@ export function isAdministrator(session: Session | null | undefined): boolean {
 }
 
 export function useProjects() {
-  return useQuery<ApiPage<Project>, Error, Project[]>({
-    queryKey: [PROJECTS_PATH, { limit: 100 }],
-    select: page => page.data,
-    staleTime: 30_000,
-  })
+  return useRows<Project>(PROJECTS_PATH, { limit: 100 }, { staleTime: 30_000 })
 }
 
 /** Returns the project in the URL; null while it is loading, if it does not exist, or if the user may not see it. */
@@ -69,11 +66,8 @@ export const MAX_LISTED_KEYS = 100
 
 /** Returns the first hundred keys of a project, including inactive ones; undefined while they are loading. */
 export function useAllKeys(projectId: string | undefined): readonly ApiKey[] | undefined {
-  const { data } = useQuery<ApiPage<ApiKey>>({
-    queryKey: [`${PROJECTS_PATH}/${projectId}/api_keys`, { include_inactive: true, limit: MAX_LISTED_KEYS }],
-    enabled: projectId !== undefined,
-  })
-  return data?.data
+  const query = { include_inactive: true, limit: MAX_LISTED_KEYS }
+  return useRows<ApiKey>(`${PROJECTS_PATH}/${projectId}/api_keys`, query, { enabled: projectId !== undefined }).data
 }
 
 const RANKS = ['viewer', 'member', 'owner']

@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { type ComponentProps, type ReactNode, useState } from 'react'
 import { sendRequest } from '../api.ts'
-import { useInvalidateQueries } from '../paged-list.ts'
+import { useInvalidateQueries } from '../queries.ts'
 import { hasRole } from '../session.ts'
 import type { Project, Role } from '../types.ts'
 import { type DialogContent, FormDialog, SecretDialog } from './dialog.tsx'

@@ -1,4 +1,5 @@
 /** The basic components of all pages. */
+import { Link } from '@tanstack/react-router'
 import { type ButtonHTMLAttributes, type ComponentProps, type ReactNode, useEffect, useRef, useState } from 'react'
 import { escapeControlCharacters } from '../format.ts'
 import { useProject } from '../session.ts'
@@ -192,5 +193,23 @@ export function FilterIcon() {
     <svg viewBox="0 0 16 16" className="size-4" fill="none" stroke="currentColor" strokeWidth="1.5" aria-hidden="true">
       <path d="M2 4h12M4.5 8h7M7 12h2" strokeLinecap="round" />
     </svg>
+  )
+}
+
+interface TextLinkProps {
+  /** A path below /dashboard. */
+  to: string
+  /** The filters in the URL of the page. With `true`, they stay as they are. */
+  search?: object | true
+  className?: string
+  children: ReactNode
+}
+
+/** A link in a text or a table. */
+export function TextLink({ to, search = {}, className = '', children }: TextLinkProps) {
+  return (
+    <Link to={to as never} search={search as never} className={`text-accent underline ${className}`}>
+      {children}
+    </Link>
   )
 }

@@ -59,6 +59,27 @@ export function SelectField({ label, hint, className, ...select }: SelectFieldPr
   )
 }
 
+interface CheckboxProps {
+  label: string
+  className?: string
+  isChecked: boolean
+  onChange(isChecked: boolean): void
+}
+
+export function Checkbox({ label, className = '', isChecked, onChange }: CheckboxProps) {
+  return (
+    <label className={`flex items-center gap-2 ${className}`}>
+      <input
+        type="checkbox"
+        className="size-4 accent-(--accent)"
+        checked={isChecked}
+        onChange={event => onChange(event.target.checked)}
+      />
+      {label}
+    </label>
+  )
+}
+
 interface LabeledFieldProps extends Omit<FieldProps, 'onChange'> {
   /** Hides the label, except from screen readers. */
   isLabelHidden?: boolean | undefined

@@ -161,65 +161,54 @@ function searchKind(kind: FilterKind, text: string, choose: Choose): Option[] {
   return [...values.slice(0, MAX_OF_KIND), ...own].map(option => ({ ...option, prefix: kind.title }))
 }
 
-interface FilterChipProps {
-  title: string
-  value: string
-  /** Opens the menu at the values of the kind. */
-  onChange?: () => void
-  onRemove(): void
-}
-
-/** An active filter. Its value can be changed, and the filter removed. */
-export function FilterChip({ title, value, onChange, onRemove }: FilterChipProps) {
-  const shown = escapeControlCharacters(value)
-  const content = (
-    <>
-      <span className="text-muted">{title}</span> <bdi className="font-medium [overflow-wrap:anywhere]">{shown}</bdi>
-    </>
-  )
-  return (
-    <li className="inline-flex min-h-9 max-w-full items-stretch overflow-hidden rounded-lg border border-line bg-surface">
-      {onChange ? (
-        <button type="button" onClick={onChange} className="min-w-0 px-2.5 py-1 text-left hover:bg-sunken">
-          {content}
-        </button>
-      ) : (
-        <span className="min-w-0 px-2.5 py-1.5">{content}</span>
-      )}
-      <button
-        type="button"
-        onClick={onRemove}
-        aria-label={`Remove the filter ${title} ${shown}`}
-        className="border-l border-line px-2.5 text-muted hover:bg-sunken hover:text-ink"
-      >
-        ×
-      </button>
-    </li>
-  )
-}
-
 interface ActiveFiltersProps {
   /** The names of the active filters. */
   names: readonly string[]
   describe(name: string): readonly [title: string, value: string]
-  onChange(name: string): void
+  /** Opens the menu at the values of the filter. Without it, a filter can only be removed. */
+  onChange?(name: string): void
   onRemove(name: string): void
 }
 
+/** The active filters. The value of each can be changed, and the filter removed. */
 export function ActiveFilters({ names, describe, onChange, onRemove }: ActiveFiltersProps) {
   if (names.length === 0) return null
   return (
     <ul aria-label="Active filters" className="contents">
       {names.map(name => {
         const [title, value] = describe(name)
+        const shown = escapeControlCharacters(value)
+        const content = (
+          <>
+            <span className="text-muted">{title}</span>{' '}
+            <bdi className="font-medium [overflow-wrap:anywhere]">{shown}</bdi>
+          </>
+        )
         return (
-          <FilterChip
+          <li
             key={name}
-            title={title}
-            value={value}
-            onChange={() => onChange(name)}
-            onRemove={() => onRemove(name)}
-          />
+            className="inline-flex min-h-9 max-w-full items-stretch overflow-hidden rounded-lg border border-line bg-surface"
+          >
+            {onChange ? (
+              <button
+                type="button"
+                onClick={() => onChange(name)}
+                className="min-w-0 px-2.5 py-1 text-left hover:bg-sunken"
+              >
+                {content}
+              </button>
+            ) : (
+              <span className="min-w-0 px-2.5 py-1.5">{content}</span>
+            )}
+            <button
+              type="button"
+              onClick={() => onRemove(name)}
+              aria-label={`Remove the filter ${title} ${shown}`}
+              className="border-l border-line px-2.5 text-muted hover:bg-sunken hover:text-ink"
+            >
+              ×
+            </button>
+          </li>
         )
       })}
     </ul>

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { sendRequest } from '../api.ts'
 import { useOpenedByLink } from '../filters.ts'
-import { formatAgo, isolateDirection } from '../format.ts'
+import { capitalize, formatAgo, isolateDirection } from '../format.ts'
 import { PROJECTS_PATH } from '../session.ts'
 import type { ApiPage, LeakedKey } from '../types.ts'
 import { type Action, useActions } from './actions.tsx'
@@ -81,24 +81,24 @@ function FindKeyDialog({ onClose }: { onClose(): void }) {
   )
 }
 
+export const REVOKE_KEY: Action<{ name: string }> = {
+  title: 'Revoke',
+  method: 'DELETE',
+  confirmation: ({ name }) => ({
+    title: `Revoke “${isolateDirection(name)}”?`,
+    action: 'Revoke key',
+    text: 'Requests with this key are rejected immediately.',
+  }),
+}
+
 const ADMIN_KEYS_PATH = '/v1/organization/admin_api_keys'
 const LOOKS = { active: 'bad', expired: 'neutral', deactivated: 'neutral' } as const
-const STATES = { active: 'Active', expired: 'Expired', deactivated: 'Deactivated' }
 
 function FoundKey({ leaked, onRevoked }: { leaked: LeakedKey; onRevoked(): void }) {
   const isApiKey = leaked.kind === 'api_key'
   const path = isApiKey ? `${PROJECTS_PATH}/${leaked.project_id}/api_keys` : ADMIN_KEYS_PATH
   const { act, dialog } = useActions<LeakedKey>(({ id }) => `${path}/${id}`, [path])
-  const revoke: Action<LeakedKey> = {
-    title: 'Revoke',
-    method: 'DELETE',
-    confirmation: ({ name }) => ({
-      title: `Revoke “${isolateDirection(name)}”?`,
-      action: 'Revoke key',
-      text: 'Requests with this key are rejected immediately.',
-    }),
-    onDone: async () => onRevoked(),
-  }
+  const revoke: Action<LeakedKey> = { ...REVOKE_KEY, onDone: async () => onRevoked() }
   return (
     <li className="flex flex-wrap items-center justify-between gap-3 px-3 py-2.5">
       <div className="min-w-0">
@@ -116,7 +116,7 @@ function FoundKey({ leaked, onRevoked }: { leaked: LeakedKey; onRevoked(): void 
         {!leaked.is_whole_key && <p className="text-xs text-warn">Only the beginning matches.</p>}
       </div>
       <div className="flex items-center gap-2">
-        <Badge look={LOOKS[leaked.state]}>{STATES[leaked.state]}</Badge>
+        <Badge look={LOOKS[leaked.state]}>{capitalize(leaked.state)}</Badge>
         {leaked.state === 'active' && (
           <RowButton aria-label={`Revoke ${isolateDirection(leaked.name)}`} onClick={() => act(revoke, leaked)}>
             Revoke

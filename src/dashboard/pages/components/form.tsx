@@ -98,7 +98,8 @@ interface FieldProps {
   onChange(value: string): void
 }
 
-function FormField({ field, Picker, ...state }: FieldProps) {
+/** The input of a field. Pickers are shown only with `Picker`. */
+export function FormField({ field, Picker, ...state }: FieldProps) {
   const { name, choices, picker, initial, read, isShown, control, ...input } = field
   if (control) return control(state)
   if (choices) return <SelectField label={input.label} hint={input.hint} choices={choices} {...state} />

@@ -37,7 +37,7 @@ function NamedModels({ names }: { names: readonly string[] }) {
 }
 
 /** Shows the route of one model. */
-export function ModelRoute({ route: { id, model, provider, problem } }: { route: Route }) {
+function ModelRoute({ route: { id, model, provider, problem } }: { route: Route }) {
   if (problem === null) {
     return (
       <p className="text-xs text-muted">

@@ -1,11 +1,10 @@
 /** Code examples of requests, in several languages. */
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { chooseRoute, useModelRoutes } from '../routes.ts'
 import { useSession } from '../session.ts'
 import { SNIPPET_WRITERS, type SnippetOptions } from '../snippet-writers.ts'
 import type { ApiKey } from '../types.ts'
-import { CopyButton, ErrorMessage, Loading } from './elements.tsx'
+import { CopyButton, ErrorMessage, Loading, TextLink } from './elements.tsx'
 import { SegmentedControl } from './fields.tsx'
 import { ModelPicker } from './model-routes.tsx'
 
@@ -38,10 +37,8 @@ export function NoModelNotice({ projectId }: { projectId: string }) {
   return (
     <p className="text-muted">
       No models are available to project keys. Ask the operator to set AGGREGATOR_API_KEY, or{' '}
-      <Link to={`/${projectId}/settings/provider-keys` as never} className="text-accent underline">
-        add a provider key
-      </Link>
-      . Test keys use the built-in sandbox.
+      <TextLink to={`/${projectId}/settings/provider-keys`}>add a provider key</TextLink>. Test keys use the built-in
+      sandbox.
     </p>
   )
 }

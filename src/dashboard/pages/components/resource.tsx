@@ -11,7 +11,7 @@ import { Button, Card, type EmptyStateProps, ErrorMessage, PageHeader, RowButton
 import { Select, type SelectOption } from './fields.tsx'
 import { type Column, type SortOrder, Table } from './table.tsx'
 
-interface ResourceProps<Row> extends ResourceColumnOptions<Row> {
+interface ResourceProps<Row> {
   /** The heading and description, if the list is a page of its own. Without it, the list is one card of a page. */
   page?: { title: string; help: ReactNode }
   /** The title of the card. */
@@ -20,6 +20,11 @@ interface ResourceProps<Row> extends ResourceColumnOptions<Row> {
   label?: string
   /** The URL path of the list. Null while the project is loading. */
   path: string | null
+  columns: readonly ResourceColumn<Row>[]
+  /** The buttons of each row. */
+  actions?: readonly Action<Row>[]
+  /** The name of a row, for screen readers. */
+  nameOf?(row: Row): string
   /** Defaults to 50 rows per page. */
   query?: QueryParameters
   /** The interval between refetches, in milliseconds. Only for lists with one page, or with the newest rows first. */
@@ -92,16 +97,9 @@ export interface ResourceColumn<Row> extends Column<Row> {
   change?: { field: keyof Row & string; choices: readonly SelectOption[]; needs?: Role }
 }
 
-export interface ResourceColumnOptions<Row> {
-  columns: readonly ResourceColumn<Row>[]
-  actions?: readonly Action<Row>[]
-  /** The name of a row, for screen readers. */
-  nameOf?(row: Row): string
-}
-
 /** Builds the columns, with the fields and buttons that the user's role in the project allows. */
-export function buildColumns<Row>(
-  { columns, actions = [], nameOf = () => '' }: ResourceColumnOptions<Row>,
+function buildColumns<Row>(
+  { columns, actions = [], nameOf = () => '' }: ResourceProps<Row>,
   project: Project | null,
   act: RunAction<Row>,
 ): Column<Row>[] {

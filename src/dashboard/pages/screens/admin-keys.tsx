@@ -1,8 +1,9 @@
 /** The admin API keys of the installation. Scripts use them to call the API that these pages call. */
 import type { Action } from '../components/actions.tsx'
+import { REVOKE_KEY } from '../components/find-key.tsx'
 import { searchNames } from '../components/picker-sources.ts'
 import { Resource } from '../components/resource.tsx'
-import { formatAgo, formatDate, isolateDirection } from '../format.ts'
+import { formatAgo, formatDate } from '../format.ts'
 import { useProjects } from '../session.ts'
 import type { ViewRow } from '../types.ts'
 
@@ -35,7 +36,7 @@ export function AdminKeys() {
         { title: 'Expires', look: 'line', cell: key => formatDate(key.expires_at) },
       ]}
       create={CREATE}
-      actions={[REVOKE]}
+      actions={[REVOKE_KEY]}
     />
   )
 }
@@ -70,14 +71,4 @@ const CREATE: Action<null> = {
     }),
   }),
   showOnce: ({ value }: { value: string }) => ({ title: 'Your new admin key', value }),
-}
-
-const REVOKE: Action<AdminKey> = {
-  title: 'Revoke',
-  method: 'DELETE',
-  confirmation: key => ({
-    title: `Revoke “${isolateDirection(key.name)}”?`,
-    action: 'Revoke key',
-    text: 'Requests with this key are rejected immediately.',
-  }),
 }

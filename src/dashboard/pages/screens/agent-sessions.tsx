@@ -3,14 +3,20 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { fetchJson } from '../api.ts'
 import { Badge, Card, PageHeader, RowButton, UserText } from '../components/elements.tsx'
 import { Figure, Figures } from '../components/figures.tsx'
-import { FilterChip } from '../components/filter-menu.tsx'
+import { ActiveFilters } from '../components/filter-menu.tsx'
 import { type Column, Table } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
 import { formatCount, formatDuration, formatPlural, formatShortTime, formatTime, formatUsd } from '../format.ts'
 import { useProject } from '../session.ts'
 import { readTimeRange } from '../time-range.ts'
 import type { AgentSession, AgentSessions } from '../types.ts'
-import { formatUtc, RequestCountLink, type RequestSelection } from './request-count-link.tsx'
+import {
+  formatUtc,
+  narrowSelection,
+  RequestCountLink,
+  type RequestSelection,
+  requestsColumn,
+} from './request-count-link.tsx'
 import { PeriodControl, readKeyType, TestKeysFilter, Toolbar } from './toolbar.tsx'
 
 const PATH = '/v1/usage/sessions'
@@ -58,16 +64,13 @@ export default function AgentSessionsPage() {
       <Toolbar>
         <PeriodControl filters={filters} change={change} />
         <TestKeysFilter filters={filters} change={change} />
-        {filters.user && (
-          <ul>
-            <FilterChip title="End user" value={filters.user} onRemove={() => change({ user: '' })} />
-          </ul>
-        )}
-        {filters.unread && (
-          <ul>
-            <FilterChip title="Prompt cache" value="Written, never read" onRemove={() => change({ unread: '' })} />
-          </ul>
-        )}
+        <ActiveFilters
+          names={['user', 'unread'].filter(name => filters[name])}
+          describe={name =>
+            name === 'user' ? ['End user', filters.user ?? ''] : ['Prompt cache', 'Written, never read']
+          }
+          onRemove={name => change({ [name]: '' })}
+        />
       </Toolbar>
       <div className="space-y-5">
         {first && <Totals sessions={first} />}
@@ -138,27 +141,16 @@ function buildColumns(rows: RequestSelection): Column<AgentSession>[] {
     },
     { title: 'Started', sort: '', look: 'line', cell: session => formatShortTime(session.started_at) },
     { title: 'Duration', numeric: true, cell: session => formatDuration(session.ended_at - session.started_at) },
-    {
-      title: 'Requests',
-      numeric: true,
-      cell: session => (
-        <RequestCountLink rows={rows} only={{ session: session.id }}>
-          {formatCount(session.requests)}
-        </RequestCountLink>
-      ),
-    },
-    {
-      title: 'Failed',
-      numeric: true,
-      cell: session =>
-        session.failed === 0 ? (
-          '0'
-        ) : (
-          <RequestCountLink rows={rows} only={{ session: session.id, outcome: 'failed' }}>
-            {formatCount(session.failed)}
-          </RequestCountLink>
-        ),
-    },
+    requestsColumn(
+      'Requests',
+      session => session.requests,
+      ({ id }) => narrowSelection(rows, { session: id }),
+    ),
+    requestsColumn(
+      'Failed',
+      session => session.failed,
+      ({ id }) => narrowSelection(rows, { session: id, outcome: 'failed' }),
+    ),
     { title: 'Models', cell: session => session.models.join(', ') },
     {
       title: 'Tokens',

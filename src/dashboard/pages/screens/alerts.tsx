@@ -1,11 +1,14 @@
 /** The page Alerts: where a project's events are sent, when usage raises an alert, and the last deliveries. */
-import { useQuery } from '@tanstack/react-query'
+
 import { describeEvent } from '../../../admin/webhooks/describe-event.ts'
-import { Badge, UserText } from '../components/elements.tsx'
+import { Badge, Card, Pending, UserText } from '../components/elements.tsx'
 import { Resource } from '../components/resource.tsx'
 import { capitalize, formatPlural, formatShortTime } from '../format.ts'
+import { ALERTS_AREA } from '../policy-pages.ts'
+import { useRows } from '../queries.ts'
 import { useProject, useProjectPath, useSession } from '../session.ts'
-import type { ApiPage, ViewRow } from '../types.ts'
+import { useSettings } from '../settings.ts'
+import type { Project, ViewRow } from '../types.ts'
 import {
   createAddAction,
   DELETE_DESTINATION,
@@ -16,7 +19,7 @@ import {
   SEND_TEST,
 } from './alert-destinations.tsx'
 import { EVENT_TITLES, SELECTABLE_EVENTS } from './alert-events.tsx'
-import { AlertLimits } from './alert-limits.tsx'
+import { SettingsForm } from './settings-form.tsx'
 
 type Delivery = ViewRow<'project_deliveries'>
 
@@ -63,7 +66,7 @@ export default function Alerts() {
       create={createAddAction(canSendMail)}
       actions={[SEND_TEST, EDIT_DESTINATION, DELETE_DESTINATION]}
     >
-      {project && <AlertLimits key={project.id} project={project} />}
+      {project && <Thresholds key={project.id} project={project} />}
       <Resource<Delivery>
         path={deliveries}
         refreshMs={REFRESH_MS}
@@ -105,6 +108,36 @@ export default function Alerts() {
   )
 }
 
+/** The limits at which usage raises an alert: project settings of the area Alerts. */
+function Thresholds({ project }: { project: Project }) {
+  const { data, error } = useSettings(project.id)
+  return (
+    <Card title="Thresholds">
+      {data ? (
+        <SettingsForm
+          project={project}
+          settings={data.settings}
+          className="space-y-4 p-4"
+          save="Save thresholds"
+          saved="Saved."
+        >
+          {fields => (
+            <>
+              <p className="text-muted">
+                Usage is measured every minute. One message is sent when a threshold is reached, and one when the value
+                has recovered by a fifth.
+              </p>
+              {fields(data.kinds.filter(({ area }) => area === ALERTS_AREA))}
+            </>
+          )}
+        </SettingsForm>
+      ) : (
+        <Pending error={error} />
+      )}
+    </Card>
+  )
+}
+
 function EventSummary({ events }: { events: readonly string[] }) {
   if (events.length === 0) return 'All events'
   const titles = events.map(kind => EVENT_TITLES.get(kind) ?? kind)
@@ -130,7 +163,7 @@ function Status({ disabled_at, failed }: Destination) {
 
 /** The destination of a delivery, as the list of destinations names it. */
 function DestinationName({ id, path }: { id: string; path: string | null }) {
-  const { data } = useQuery<ApiPage<Destination>>({ queryKey: [`${path}`], enabled: path !== null })
-  const found = data?.data.find(destination => destination.id === id)
+  const { data } = useRows<Destination>(`${path}`, {}, { enabled: path !== null })
+  const found = data?.find(destination => destination.id === id)
   return found ? <UserText className="!min-w-36">{nameOf(found)}</UserText> : null
 }

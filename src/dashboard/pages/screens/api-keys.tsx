@@ -1,12 +1,12 @@
 /** The API keys page: creates, limits, rotates and deactivates keys. A key's value is shown once. */
 import { useState } from 'react'
 import { Badge, Card, UserText, Warnings } from '../components/elements.tsx'
-import { SegmentedControl } from '../components/fields.tsx'
+import { Checkbox, SegmentedControl } from '../components/fields.tsx'
 import { FindKeyButton } from '../components/find-key.tsx'
 import { RequestSnippets } from '../components/request-snippets.tsx'
 import { Resource, type ResourceColumn } from '../components/resource.tsx'
 import { useFilters } from '../filters.ts'
-import { formatAgo, formatCount, formatDate, formatTime } from '../format.ts'
+import { capitalize, formatAgo, formatCount, formatDate, formatTime } from '../format.ts'
 import { hasRole, PROJECTS_PATH, useProject, useProjectPath } from '../session.ts'
 import type { ApiKey } from '../types.ts'
 import { type Budget, describeBudget, useBudgets } from './budgets.tsx'
@@ -16,11 +16,7 @@ const KEY_TYPES = [
   ['project', 'Project key'],
   ['test', 'Test key'],
 ] as const
-const STATES = {
-  active: ['good', 'Active'],
-  expired: ['warn', 'Expired'],
-  deactivated: ['neutral', 'Deactivated'],
-} as const
+const STATE_LOOKS = { active: 'good', expired: 'warn', deactivated: 'neutral' } as const
 
 export default function ApiKeys() {
   const project = useProject()
@@ -46,7 +42,12 @@ export default function ApiKeys() {
       label="API keys"
       toolbar={
         <div className="flex flex-wrap items-center gap-3">
-          <ShowAll all={all} onChange={isChecked => change({ all: isChecked ? 'true' : '' })} />
+          <Checkbox
+            label="Show expired and deactivated"
+            className="text-xs text-muted"
+            isChecked={all}
+            onChange={isChecked => change({ all: isChecked ? 'true' : '' })}
+          />
           <FindKeyButton />
         </div>
       }
@@ -80,20 +81,6 @@ function CodeExamples({ projectId }: { projectId: string }) {
         <RequestSnippets projectId={projectId} keyType={type === 'test' ? 'test' : 'project'} apiKey={null} />
       </div>
     </Card>
-  )
-}
-
-function ShowAll({ all, onChange }: { all: boolean; onChange(isChecked: boolean): void }) {
-  return (
-    <label className="flex items-center gap-2 text-xs text-muted">
-      <input
-        type="checkbox"
-        className="accent-accent"
-        checked={all}
-        onChange={event => onChange(event.target.checked)}
-      />
-      Show expired and deactivated
-    </label>
   )
 }
 
@@ -154,13 +141,7 @@ function listColumns(budgets: readonly Budget[]): ResourceColumn<ApiKey>[] {
         </>
       ),
     },
-    {
-      title: 'Status',
-      cell: ({ state }) => {
-        const [look, label] = STATES[state]
-        return <Badge look={look}>{label}</Badge>
-      },
-    },
+    { title: 'Status', cell: ({ state }) => <Badge look={STATE_LOOKS[state]}>{capitalize(state)}</Badge> },
     {
       title: 'Last used',
       look: 'line',

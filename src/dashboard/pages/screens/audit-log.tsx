@@ -1,7 +1,8 @@
 /** The audit log of one project, or of the installation when the URL names no project: a sentence for each change. */
-import { Link, useParams } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import type { Part } from '../audit-phrases.ts'
 import { AUDIT_TITLES, type AuditEvent, describeActor, describeAuditEvent } from '../audit-sentences.ts'
+import { TextLink } from '../components/elements.tsx'
 import { Select } from '../components/fields.tsx'
 import { Resource } from '../components/resource.tsx'
 import { useFilters } from '../filters.ts'
@@ -81,13 +82,9 @@ function SentencePart({ part, projectId }: { part: Part; projectId: string | und
   if ('name' in part) return <Emphasis>{part.name}</Emphasis>
   if (projectId === undefined) return 'a request'
   return (
-    <Link
-      to={`/${projectId}/requests` as never}
-      search={{ request: part.request } as never}
-      className="text-accent underline"
-    >
+    <TextLink to={`/${projectId}/requests`} search={{ request: part.request }}>
       a request
-    </Link>
+    </TextLink>
   )
 }
 

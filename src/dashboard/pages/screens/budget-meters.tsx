@@ -1,51 +1,27 @@
 /** The project's budgets as bars, each in its current period. */
-import { useQuery } from '@tanstack/react-query'
 import { Card } from '../components/elements.tsx'
 import { formatPercent, formatTime, isolateDirection } from '../format.ts'
-import { useProjectPath } from '../session.ts'
-import type { ApiPage } from '../types.ts'
-import { type Budget, describeScope, formatAmount, PERIOD_TITLES } from './budgets.tsx'
+import { useProject } from '../session.ts'
+import { type Budget, describeScope, formatAmount, PERIOD_TITLES, useBudgets } from './budgets.tsx'
+
+const REFRESH_MS = 30_000
 
 export function BudgetMeters() {
-  const path = useProjectPath('budgets')
-  const budgets = useQuery<ApiPage<Budget>, Error, Budget[]>({
-    queryKey: [path ?? '', {}],
-    select: page => page.data,
-    enabled: path !== null,
-    refetchInterval: 30_000,
-  })
-  if (!budgets.data?.length) return null
+  const budgets = useBudgets(useProject()?.id, { refetchInterval: REFRESH_MS })
+  if (!budgets?.length) return null
   return (
     <div className="grid gap-4 sm:grid-cols-2">
-      {budgets.data.map(budget => (
-        <Meter
-          key={budget.id}
-          title={`${PERIOD_TITLES.get(budget.per) ?? budget.per} budget: ${isolateDirection(describeScope(budget))}`}
-          used={budget.spent}
-          limit={budget.amount}
-          format={amount => formatAmount(budget, amount)}
-          note={describeState(budget)}
-        />
+      {budgets.map(budget => (
+        <BudgetMeter key={budget.id} budget={budget} />
       ))}
     </div>
   )
 }
 
-function describeState(budget: Budget): string {
-  const reserved = `${formatAmount(budget, budget.reserved)} reserved by requests in flight`
-  return budget.resets_at === null ? reserved : `${reserved}; resets ${formatTime(budget.resets_at)}`
-}
-
-interface MeterProps {
-  title: string
-  used: number
-  limit: number
-  format(value: number): string
-  note?: string
-}
-
-export function Meter({ title, used, limit, format, note }: MeterProps) {
-  const share = limit === 0 ? 1 : used / limit
+function BudgetMeter({ budget }: { budget: Budget }) {
+  const { per, spent, amount, reserved, resets_at } = budget
+  const title = `${PERIOD_TITLES.get(per) ?? per} budget: ${isolateDirection(describeScope(budget))}`
+  const share = amount === 0 ? 1 : spent / amount
   return (
     <Card className="p-4">
       <div className="flex items-baseline justify-between gap-2">
@@ -53,9 +29,13 @@ export function Meter({ title, used, limit, format, note }: MeterProps) {
         <span className="text-xs text-muted">{formatPercent(share)}</span>
       </div>
       <p className="mt-1 text-2xl font-semibold tracking-tight tabular-nums">
-        {format(used)} <span className="text-sm font-normal text-muted">of {format(limit)}</span>
+        {formatAmount(budget, spent)}{' '}
+        <span className="text-sm font-normal text-muted">of {formatAmount(budget, amount)}</span>
       </p>
-      {note && <p className="text-xs text-muted">{note}</p>}
+      <p className="text-xs text-muted">
+        {formatAmount(budget, reserved)} reserved by requests in flight
+        {resets_at !== null && `; resets ${formatTime(resets_at)}`}
+      </p>
       <div className="mt-3">
         <UsageBar title={title} share={share} />
       </div>

@@ -1,13 +1,13 @@
 /** The budgets of a project: amounts, spending, and the actions to set and delete a budget. */
-import { useQuery } from '@tanstack/react-query'
 import type { Action } from '../components/actions.tsx'
 import { Badge, Warnings } from '../components/elements.tsx'
 import type { FormField, FormValues } from '../components/form.tsx'
 import { searchModels, searchNames, searchTimeZones } from '../components/picker-sources.ts'
 import { Resource } from '../components/resource.tsx'
 import { formatCount, formatTime, formatUsd, isolateDirection } from '../format.ts'
+import { useRows } from '../queries.ts'
 import { PROJECTS_PATH, useProject, useProjectPath } from '../session.ts'
-import type { ApiPage, ViewRow } from '../types.ts'
+import type { ViewRow } from '../types.ts'
 
 export type Budget = ViewRow<'project_budgets'>
 
@@ -63,15 +63,14 @@ export function Budgets() {
 }
 
 /** Returns the budgets of a project; undefined while they are loading. */
-export function useBudgets(projectId: string | undefined): readonly Budget[] | undefined {
-  const { data } = useQuery<ApiPage<Budget>>({
-    queryKey: [`${PROJECTS_PATH}/${projectId}/budgets`],
-    enabled: projectId !== undefined,
-  })
-  return data?.data
+export function useBudgets(projectId: string | undefined, options = {}): readonly Budget[] | undefined {
+  const path = `${PROJECTS_PATH}/${projectId}/budgets`
+  return useRows<Budget>(path, {}, { enabled: projectId !== undefined, ...options }).data
 }
 
-export function describeScope({ api_key_name, api_key_id, tag, model }: Budget): string {
+type Scope = Record<'api_key_name' | 'api_key_id' | 'tag' | 'model', string | null>
+
+export function describeScope({ api_key_name, api_key_id, tag, model }: Scope): string {
   const parts = [api_key_name ?? api_key_id, tag, model].filter(part => part !== null)
   return parts.length === 0 ? 'Whole project' : parts.join(', ')
 }

@@ -1,10 +1,9 @@
 /** Lists the cached responses of a project, searches them by question, shows their text and deletes them. */
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Action } from '../components/actions.tsx'
 import { Dialog } from '../components/dialog.tsx'
-import { Badge, ErrorMessage, Loading, UserText } from '../components/elements.tsx'
+import { Badge, Pending, TextLink, UserText } from '../components/elements.tsx'
 import { TextFilter } from '../components/fields.tsx'
 import { Resource } from '../components/resource.tsx'
 import type { Column } from '../components/table.tsx'
@@ -112,10 +111,7 @@ function ContentStorageHint({ project }: { project: Project }) {
   return (
     <p className="border-b border-line px-4 py-2.5 text-xs text-muted">
       To read questions and responses here, turn on storage of request text under{' '}
-      <Link to={`/${project.id}/settings/policy/spending` as never} className="text-accent underline">
-        Cache and models
-      </Link>
-      .
+      <TextLink to={`/${project.id}/settings/policy/spending`}>Cache and models</TextLink>.
     </p>
   )
 }
@@ -135,13 +131,13 @@ function EntryContent({ projectId, entry, onClose }: { projectId: string; entry:
   })
   return (
     <Dialog title="Cached response" wide onClose={onClose}>
-      <ErrorMessage error={error} />
-      {!data && !error && <Loading />}
-      {data && (
+      {data ? (
         <div className="space-y-4">
           {data.question !== null && <Text title="Question">{data.question}</Text>}
           <Text title="Response">{readResponseText(data.response)}</Text>
         </div>
+      ) : (
+        <Pending error={error} />
       )}
     </Dialog>
   )

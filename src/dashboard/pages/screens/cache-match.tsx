@@ -1,13 +1,12 @@
 /** A question and the cached one it was compared with, and the verdict on the two. */
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { useMutation } from '@tanstack/react-query'
 import { describeMismatch } from '../../../cache/reasons.ts'
 import { sendRequest } from '../api.ts'
-import { Badge, Card, RowButton, UserText } from '../components/elements.tsx'
+import { Badge, Card, RowButton, TextLink, UserText } from '../components/elements.tsx'
 import { formatAgo, formatUsd } from '../format.ts'
-import { useInvalidateQueries } from '../paged-list.ts'
+import { useInvalidateQueries, useRows } from '../queries.ts'
 import { hasRole, useProject } from '../session.ts'
-import type { ApiPage, CacheMatch, Project, RequestLogEntry } from '../types.ts'
+import type { CacheMatch, Project, RequestLogEntry } from '../types.ts'
 import { QuestionComparison } from './question-comparison.tsx'
 
 const REASONS: Record<CacheMatch['reason'], string> = {
@@ -50,13 +49,9 @@ export function Match({ match, project, isOnRequest = false }: MatchProps) {
           </span>
           {model !== null && <UserText className="font-mono text-xs text-muted">{model}</UserText>}
           {!isOnRequest && (
-            <Link
-              to={`/${project.id}/requests` as never}
-              search={{ request: match.request_id } as never}
-              className="text-xs text-accent underline"
-            >
+            <TextLink to={`/${project.id}/requests`} search={{ request: match.request_id }} className="text-xs">
               View request
-            </Link>
+            </TextLink>
           )}
         </div>
         <Verdict match={match} project={project} />
@@ -118,14 +113,11 @@ function Verdict({ match, project }: { match: CacheMatch; project: Project }) {
 export function RequestMatch({ request }: { request: RequestLogEntry }) {
   const project = useProject()
   const isHit = request.cache_result === 'HIT-SEMANTIC'
-  const { data } = useQuery<ApiPage<CacheMatch>>({
-    queryKey: [
-      `/v1/cache/${isHit ? 'matches' : 'near_misses'}`,
-      { project_id: project?.id, request_id: request.request_id, limit: 1 },
-    ],
-    enabled: project !== null && request.similarity !== null,
-  })
-  const match = data?.data[0]
+  const { data: [match] = [] } = useRows<CacheMatch>(
+    `/v1/cache/${isHit ? 'matches' : 'near_misses'}`,
+    { project_id: project?.id, request_id: request.request_id, limit: 1 },
+    { enabled: project !== null && request.similarity !== null },
+  )
   if (!project || !match) return null
   return (
     <Card title="Compared questions">

@@ -1,7 +1,6 @@
 /** Compares the sharing scopes: how many of last week's requests would have been exact hits in each scope. */
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { Badge, Card } from '../components/elements.tsx'
+import { Badge, Card, TextLink } from '../components/elements.tsx'
 import { Table } from '../components/table.tsx'
 import { formatCount, formatPercent, formatPlural, formatTime } from '../format.ts'
 import { useSettings } from '../settings.ts'
@@ -20,14 +19,7 @@ export function CacheScopeCard({ project }: { project: Project }) {
   const compared = useQuery<CacheScopes>({ queryKey: ['/v1/cache/scopes', { project_id: project.id }] })
   const current = settings.data?.settings.cache_scope
   return (
-    <Card
-      title="Sharing scope"
-      action={
-        <Link to={`/${project.id}/settings/policy/sharing` as never} className="text-accent underline">
-          Change
-        </Link>
-      }
-    >
+    <Card title="Sharing scope" action={<TextLink to={`/${project.id}/settings/policy/sharing`}>Change</TextLink>}>
       <Table
         label="Sharing scope"
         rows={compared.data?.scopes}

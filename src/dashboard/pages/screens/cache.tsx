@@ -1,13 +1,12 @@
 /** The cache page: statistics, semantic matches, verdicts, cached responses, and the purge dialog. */
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Button, ErrorMessage, PageHeader } from '../components/elements.tsx'
+import { Button, ErrorMessage, PageHeader, TextLink } from '../components/elements.tsx'
 import { Figure, Figures } from '../components/figures.tsx'
 import { Tab, Tabs } from '../components/tabs.tsx'
 import { useFilters, useOpenedByLink } from '../filters.ts'
 import { formatBytes, formatCount } from '../format.ts'
-import { useInvalidateQueries } from '../paged-list.ts'
+import { useInvalidateQueries } from '../queries.ts'
 import { hasRole, useProject } from '../session.ts'
 import type { CacheStats, Project } from '../types.ts'
 import { CacheEntries } from './cache-entries.tsx'
@@ -53,11 +52,7 @@ export default function Cache() {
         }
       >
         Responses that are served again instead of being paid for again.{' '}
-        {project && (
-          <Link to={`/${project.id}/settings/policy` as never} className="text-accent underline">
-            View settings
-          </Link>
-        )}
+        {project && <TextLink to={`/${project.id}/settings/policy`}>View settings</TextLink>}
       </PageHeader>
       <ErrorMessage error={stats.error} />
       <div className="space-y-5">

@@ -1,7 +1,6 @@
 /** Lists contexts in which the wording of questions matters, and those that the project corrected, with buttons to correct them. */
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { Badge, Card, ErrorMessage, RowButton } from '../components/elements.tsx'
+import { Badge, Card, ErrorMessage, RowButton, TextLink } from '../components/elements.tsx'
 import { formatAgo, formatPlural } from '../format.ts'
 import { hasRole } from '../session.ts'
 import { useUpdateSettings } from '../settings.ts'
@@ -48,13 +47,13 @@ export function ContextCorrections({ project, settings }: { project: Project; se
                       {formatPlural(context.misses, 'request')}, first {formatAgo(context.first_at)}, last{' '}
                       {formatAgo(context.last_at)}
                     </span>
-                    <Link
-                      to={`/${project.id}/requests` as never}
-                      search={{ request: context.last_request_id } as never}
-                      className="text-xs text-accent underline"
+                    <TextLink
+                      to={`/${project.id}/requests`}
+                      search={{ request: context.last_request_id }}
+                      className="text-xs"
                     >
                       View request
-                    </Link>
+                    </TextLink>
                   </>
                 )}
               </span>

@@ -1,13 +1,14 @@
+/** Costs by team, key, model, end user or provider key. Each number of requests links to them, if the request list can select them. */
 import { Table } from '../components/table.tsx'
 import type { Filters } from '../filters.ts'
-import { formatChange, formatCount, formatPercent, formatUsd } from '../format.ts'
+import { formatChange, formatPercent, formatUsd } from '../format.ts'
 import { useAllKeys } from '../session.ts'
 import type { ApiKey, CostRow, CostTable as Costs } from '../types.ts'
 import {
   formatUtc,
   narrowSelection,
-  RequestCountLink,
   type RequestSelection,
+  requestsColumn,
   selectRequestsOfKey,
 } from './request-count-link.tsx'
 
@@ -82,15 +83,7 @@ export function CostTable({ costs, filters, projectId, keyType }: CostTableProps
       }}
       columns={[
         { title: grouping.title, look: 'strong', cell: ({ kind, name }) => name ?? titles[kind] },
-        {
-          title: 'Requests',
-          numeric: true,
-          cell: row => {
-            const selected = row.requests === 0 ? null : requestsOf(row)
-            const count = formatCount(row.requests)
-            return selected ? <RequestCountLink rows={selected}>{count}</RequestCountLink> : count
-          },
-        },
+        requestsColumn('Requests', row => row.requests, requestsOf),
         { title: 'Cost', numeric: true, cell: row => formatUsd(row.cost_usd) },
         { title: 'Estimated', numeric: true, cell: row => formatUsd(row.estimated_usd) },
         { title: 'Share', numeric: true, cell: row => formatPercent(row.cost_share) },

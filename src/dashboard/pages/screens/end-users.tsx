@@ -7,13 +7,13 @@ import { TextFilter } from '../components/fields.tsx'
 import { type Column, Table } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
 import { formatCount, formatPercent, formatUsd, isolateDirection } from '../format.ts'
-import { usePagedList } from '../paged-list.ts'
+import { usePagedList, useStableRange } from '../paged-list.ts'
 import { hasRole, useProject, useProjectPath } from '../session.ts'
 import { readTimeRange } from '../time-range.ts'
 import type { EndUserUsage } from '../types.ts'
 import { createDeleteAction, EndUserDataCard } from './end-user-data.tsx'
-import { RequestCountLink, type RequestSelection, selectRequests } from './request-count-link.tsx'
-import { PeriodControl, readKeyType, TestKeysFilter, Toolbar, useStableRange } from './toolbar.tsx'
+import { narrowSelection, type RequestSelection, requestsColumn, selectRequests } from './request-count-link.tsx'
+import { PeriodControl, readKeyType, TestKeysFilter, Toolbar } from './toolbar.tsx'
 
 export default function EndUsersPage() {
   const project = useProject()
@@ -88,27 +88,16 @@ interface DataActions {
 function buildColumns(rows: RequestSelection, data: DataActions | null): Column<EndUserUsage>[] {
   const columns: Column<EndUserUsage>[] = [
     { title: 'End user', look: 'strong', cell: ({ id }) => id },
-    {
-      title: 'Requests',
-      numeric: true,
-      cell: ({ id, requests }) => (
-        <RequestCountLink rows={rows} only={{ user: id }}>
-          {formatCount(requests)}
-        </RequestCountLink>
-      ),
-    },
-    {
-      title: 'Failed',
-      numeric: true,
-      cell: ({ id, failed }) =>
-        failed === 0 ? (
-          '0'
-        ) : (
-          <RequestCountLink rows={rows} only={{ user: id, outcome: 'failed' }}>
-            {formatCount(failed)}
-          </RequestCountLink>
-        ),
-    },
+    requestsColumn(
+      'Requests',
+      user => user.requests,
+      ({ id }) => narrowSelection(rows, { user: id }),
+    ),
+    requestsColumn(
+      'Failed',
+      user => user.failed,
+      ({ id }) => narrowSelection(rows, { user: id, outcome: 'failed' }),
+    ),
     { title: 'Tokens', numeric: true, cell: ({ tokens }) => formatCount(tokens) },
     { title: 'Cost', numeric: true, cell: ({ cost_usd }) => formatUsd(cost_usd) },
     { title: 'Saved', numeric: true, cell: ({ saved_usd }) => formatUsd(saved_usd) },

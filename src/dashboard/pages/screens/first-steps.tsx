@@ -1,7 +1,6 @@
 /** Lists the steps to a project's first request: provider, API key, request. */
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { Card } from '../components/elements.tsx'
+import { Card, TextLink } from '../components/elements.tsx'
 
 /** The steps that are done. */
 export interface StepsDone {
@@ -58,10 +57,7 @@ function Step({ isDone, title, to, action, children }: StepProps) {
         </p>
         {!isDone && (
           <p className="mt-0.5 text-muted">
-            {children}{' '}
-            <Link to={to as never} className="text-accent underline">
-              {action}
-            </Link>
+            {children} <TextLink to={to}>{action}</TextLink>
           </p>
         )}
       </div>

@@ -85,10 +85,12 @@ function isCurrent({ state, former_value_of }: ApiKey): boolean {
   return state === 'active' && former_value_of === null
 }
 
-/** Returns null for an empty field. */
-function readNumber(text: string): number | null {
-  return text.trim() === '' ? null : Number(text)
-}
+const RATE_FIELD = {
+  inputMode: 'numeric',
+  required: false,
+  hint: 'Leave empty for the plan’s limit.',
+  read: text => (text.trim() === '' ? null : Number(text)),
+} satisfies Partial<FormField>
 
 /** Reads comma-separated text. Returns null for an empty field. */
 function readList(text: string): string[] | null {
@@ -107,22 +109,17 @@ function createLimitAction(projectId: string): Action<ApiKey> {
       action: 'Save limits',
       fields: [
         {
+          ...RATE_FIELD,
           name: 'requests_per_minute',
           label: 'Requests per minute',
-          inputMode: 'numeric',
-          required: false,
-          hint: 'Leave empty for the plan’s limit.',
           initial: key.requests_per_minute?.toString(),
-          read: readNumber,
         },
         {
+          ...RATE_FIELD,
           name: 'tokens_per_minute',
           label: 'Tokens per minute',
-          inputMode: 'numeric',
-          required: false,
-          hint: 'Leave empty for the plan’s limit. While a request runs, its maximum counts; afterwards, the tokens that it used.',
+          hint: `${RATE_FIELD.hint} While a request runs, its maximum counts; afterwards, the tokens that it used.`,
           initial: key.tokens_per_minute?.toString(),
-          read: readNumber,
         },
         {
           name: 'allowed_models',

@@ -1,13 +1,12 @@
 /** All limits of a project in one list, of which the largest share is used first. */
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { Card } from '../components/elements.tsx'
+import { Card, TextLink } from '../components/elements.tsx'
 import { Table } from '../components/table.tsx'
 import { formatCount, formatPercent, formatTime, formatUsd } from '../format.ts'
 import { isAdministrator, useSession } from '../session.ts'
 import type { NearestLimit, Project } from '../types.ts'
 import { UsageBar } from './budget-meters.tsx'
-import { PERIOD_TITLES } from './budgets.tsx'
+import { describeScope, PERIOD_TITLES } from './budgets.tsx'
 import { formatUtc, RequestCountLink } from './request-count-link.tsx'
 
 const MAX_ROWS = 50
@@ -61,13 +60,12 @@ export function LimitList({ project }: { project: Project }) {
 function Usage({ limit, projectId }: { limit: NearestLimit; projectId: string }) {
   const { used, amount, share, unit } = limit
   const format = unit === 'usd' ? formatUsd : formatCount
-  const shown = format(used)
   const filters = requestsOf(limit)
   return (
     <div className="min-w-44">
       <p className="mb-1.5 flex items-baseline justify-between gap-3 whitespace-nowrap tabular-nums">
         <span>
-          {filters ? <RequestCountLink rows={{ projectId, filters }}>{shown}</RequestCountLink> : shown}{' '}
+          <RequestCountLink rows={filters && { projectId, filters }}>{format(used)}</RequestCountLink>{' '}
           <span className="text-muted">
             of {format(amount)}
             {unit === 'tokens' && ' tokens'}
@@ -87,11 +85,9 @@ function titleOf({ kind, per }: NearestLimit): string {
   return per === 'total' ? 'Total budget' : `${(PERIOD_TITLES.get(per ?? '') ?? '').replace(/,.*/, '')} budget`
 }
 
-function scopeOf({ key_type, api_key_name, model, tag, is_of_organization }: NearestLimit): string {
-  if (key_type !== null) return key_type === 'test' ? 'All test keys' : 'All project keys'
-  if (is_of_organization) return 'All projects together'
-  const parts = [api_key_name, tag, model].filter(part => part !== null)
-  return parts.length === 0 ? 'Whole project' : parts.join(', ')
+function scopeOf(limit: NearestLimit): string {
+  if (limit.key_type !== null) return limit.key_type === 'test' ? 'All test keys' : 'All project keys'
+  return limit.is_of_organization ? 'All projects together' : describeScope(limit)
 }
 
 function resetOf({ kind, resets_at }: NearestLimit): string {
@@ -120,20 +116,12 @@ interface OriginProps {
 /** Names who sets a limit, as a link to the page that changes it if the user can. */
 function Origin({ limit, projectId, isAdministrator }: OriginProps) {
   if (limit.is_of_organization) return 'The organization'
-  if (limit.is_of_plan) return isAdministrator ? <ChangeLink to="/projects">The plan</ChangeLink> : 'The plan'
+  if (limit.is_of_plan) return isAdministrator ? <TextLink to="/projects">The plan</TextLink> : 'The plan'
   if (limit.kind === 'budget')
     return (
       <a href="#budgets" className="text-accent underline">
         This project
       </a>
     )
-  return <ChangeLink to={`/${projectId}/settings/keys`}>The key</ChangeLink>
-}
-
-function ChangeLink({ to, children }: { to: string; children: string }) {
-  return (
-    <Link to={to as never} className="text-accent underline">
-      {children}
-    </Link>
-  )
+  return <TextLink to={`/${projectId}/settings/keys`}>The key</TextLink>
 }

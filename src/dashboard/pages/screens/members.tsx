@@ -1,12 +1,12 @@
 /** A project's members and their roles. */
 import type { Action } from '../components/actions.tsx'
-import { Badge, UserText } from '../components/elements.tsx'
+import { Badge } from '../components/elements.tsx'
 import { searchNames } from '../components/picker-sources.ts'
 import { Resource } from '../components/resource.tsx'
-import { capitalize, formatDate, isolateDirection } from '../format.ts'
+import { capitalize, isolateDirection } from '../format.ts'
 import { useProjectPath } from '../session.ts'
 import type { Role, ViewRow } from '../types.ts'
-import { createInviteAction, LoginStatus } from './people.tsx'
+import { createInviteAction, listPersonColumns } from './people.tsx'
 
 type Member = ViewRow<'project_users'>
 
@@ -29,20 +29,11 @@ export default function Members() {
         help: 'Only administrators can see this project. Add members by e-mail address.',
       }}
       nameOf={member => member.email}
-      columns={[
-        {
-          title: 'E-mail address',
-          look: 'strong',
-          cell: member => <UserText className="!min-w-44">{member.email}</UserText>,
-        },
-        { title: 'Status', cell: member => <LoginStatus person={member} /> },
-        {
-          title: 'Role',
-          cell: member => <Badge>{capitalize(member.role)}</Badge>,
-          change: { field: 'role', choices: ROLES.map(([role]) => [role, capitalize(role)] as const), needs: 'owner' },
-        },
-        { title: 'Added', look: 'line', cell: member => formatDate(member.added_at) },
-      ]}
+      columns={listPersonColumns<Member>({
+        title: 'Role',
+        cell: member => <Badge>{capitalize(member.role)}</Badge>,
+        change: { field: 'role', choices: ROLES.map(([role]) => [role, capitalize(role)] as const), needs: 'owner' },
+      })}
       create={{
         ...createInviteAction('Add member', ROLES, { ...searchNames('user', null), allowsNew: true }),
         requiredRole: 'owner',

@@ -1,9 +1,8 @@
 /** The filter menu of the overview, and its active filters: API key, model and tag. It is loaded when it is first needed. */
 import { useState } from 'react'
-import { ActiveFilters, FilterMenu } from '../components/filter-menu.tsx'
 import type { Filters } from '../filters.ts'
 import type { TimeRange } from '../time-range.ts'
-import { REQUEST_FILTER_KINDS, useFilterKinds } from './request-filter-kinds.ts'
+import { REQUEST_FILTER_KINDS, RequestFilterMenu } from './request-filter-kinds.tsx'
 
 /** The filters of requests that the overview has, too. Here `model` is a whole name. */
 const KINDS = ['key', 'model_name', 'tag'].flatMap(name =>
@@ -25,23 +24,14 @@ export default function OverviewFilterMenu({ filters, change, projectId, span, i
   const [openAt, setOpenAt] = useState<string | null>(isOpened ? '' : null)
   // An open range ends now: its end would change with each refresh.
   const ends = { start_time: span.from, end_time: span.name === 'own' && filters.until ? span.until : undefined }
-  const { kinds, describe, ...loading } = useFilterKinds(KINDS, { project_id: projectId, ...ends }, openAt !== null)
-  const active = KINDS.map(({ name }) => name).filter(name => filters[name])
   return (
-    <>
-      <FilterMenu
-        kinds={kinds}
-        {...loading}
-        openAt={openAt}
-        onOpenChange={setOpenAt}
-        onChoose={(name, value) => change({ [name]: value })}
-      />
-      <ActiveFilters
-        names={active}
-        describe={name => describe(name, filters[name] ?? '')}
-        onChange={setOpenAt}
-        onRemove={name => change({ [name]: '' })}
-      />
-    </>
+    <RequestFilterMenu
+      filters={filters}
+      change={change}
+      definitions={KINDS}
+      span={{ project_id: projectId, ...ends }}
+      openAt={openAt}
+      onOpenChange={setOpenAt}
+    />
   )
 }

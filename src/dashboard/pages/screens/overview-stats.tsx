@@ -11,7 +11,13 @@ import { useAllKeys } from '../session.ts'
 import { formatBucket, formatTick, type TimeRange } from '../time-range.ts'
 import type { UsageCounts, Overview as UsageOverview } from '../types.ts'
 import { MoneyFigures } from './money-figures.tsx'
-import { narrowSelection, RequestCountLink, type RequestSelection, selectRequestsOfKey } from './request-count-link.tsx'
+import {
+  narrowSelection,
+  RequestCountLink,
+  type RequestSelection,
+  requestsColumn,
+  selectRequestsOfKey,
+} from './request-count-link.tsx'
 import { CACHE_RESULT_TITLES } from './result-badge.tsx'
 import { MEASURES, type Measure, UsageShares } from './usage-shares.tsx'
 
@@ -207,7 +213,7 @@ function Chart({ overview, span, measure, onChange }: ChartProps) {
 function Latency({ measured, rows }: { measured: UsageOverview['latency']; rows: RequestSelection }) {
   return (
     <Card title="Time to first byte, including test keys">
-      <Table
+      <Table<UsageOverview['latency'][number]>
         label="Latency percentiles"
         rows={measured}
         keyOf={row => row.cache_result}
@@ -217,15 +223,11 @@ function Latency({ measured, rows }: { measured: UsageOverview['latency']; rows:
         }}
         columns={[
           { title: 'Result', look: 'line', cell: row => CACHE_RESULT_TITLES.get(row.cache_result) ?? row.cache_result },
-          {
-            title: 'Requests',
-            numeric: true,
-            cell: row => (
-              <RequestCountLink rows={rows} only={{ result: row.cache_result }}>
-                {formatCount(row.requests)}
-              </RequestCountLink>
-            ),
-          },
+          requestsColumn(
+            'Requests',
+            row => row.requests,
+            row => narrowSelection(rows, { result: row.cache_result }),
+          ),
           { title: 'Median', numeric: true, look: 'line', cell: row => formatMs(row.p50_ms) },
           { title: '95th percentile', numeric: true, look: 'line', cell: row => formatMs(row.p95_ms) },
           { title: '99th percentile', numeric: true, look: 'line', cell: row => formatMs(row.p99_ms) },

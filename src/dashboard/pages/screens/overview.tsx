@@ -7,9 +7,10 @@ import { type Filters, useFilters } from '../filters.ts'
 import { localTimeZone } from '../format.ts'
 import { useModelRoutes } from '../routes.ts'
 import { useAllKeys, useProject } from '../session.ts'
-import { readTimeRange, type TimeRange } from '../time-range.ts'
+import { readTimeRange } from '../time-range.ts'
 import type { ApiPage, Project, RequestLogEntry, Overview as UsageOverview } from '../types.ts'
 import type { StepsDone } from './first-steps.tsx'
+import type { OverviewFilterMenuProps } from './overview-filter-menu.tsx'
 import { OverviewStats } from './overview-stats.tsx'
 import { selectRequests } from './request-count-link.tsx'
 import { Shortcuts } from './shortcuts.tsx'
@@ -120,17 +121,13 @@ function useTestKeysOnly(projectId: string | undefined): boolean | undefined {
 
 const OverviewFilterMenu = lazy(() => import('./overview-filter-menu.tsx'))
 
-interface OverviewFiltersProps {
-  filters: Filters
-  change(changes: Filters): void
-  projectId: string | undefined
-  span: TimeRange
+interface OverviewFiltersProps extends Omit<OverviewFilterMenuProps, 'isOpened'> {
   /** Null if project keys have been used. Otherwise, whether the time range has requests with test keys. */
   testKeysOnly: 'shown' | 'elsewhere' | null
 }
 
 /** A custom time range, API key, model, tag, and whether requests with test keys count. */
-export function OverviewFilters({ filters, change, projectId, span, testKeysOnly }: OverviewFiltersProps) {
+function OverviewFilters({ filters, change, projectId, span, testKeysOnly }: OverviewFiltersProps) {
   const [isWanted, setWanted] = useState(false)
   const isActive = Boolean(filters.key || filters.model || filters.tag)
   // Most visits need no filters: the first page loads faster without the menu.

@@ -1,17 +1,16 @@
 /** Lists questions that were paid for although they had been answered before, each with the action that ends it. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { describeMismatch } from '../../../cache/reasons.ts'
 import { fetchJson, sendRequest } from '../api.ts'
-import { Badge, Card, RowButton, UserText } from '../components/elements.tsx'
+import { Badge, Card, RowButton, TextLink, UserText } from '../components/elements.tsx'
 import { Table } from '../components/table.tsx'
 import { formatCount, formatPlural, formatTime, formatUsd } from '../format.ts'
-import { useInvalidateQueries } from '../paged-list.ts'
+import { useInvalidateQueries } from '../queries.ts'
 import { hasRole, useProject } from '../session.ts'
 import type { TimeRange } from '../time-range.ts'
 import type { PaidAgain, PaidQuestion } from '../types.ts'
-import type { RequestSelection } from './request-count-link.tsx'
+import { formatUtc, type RequestSelection } from './request-count-link.tsx'
 
 const PATH = '/v1/usage/paid_again'
 const REFRESH_MS = 60_000
@@ -99,12 +98,12 @@ function describeReason({ reason, difference }: PaidQuestion): string {
 }
 
 function RequestsLink({ row, projectId }: { row: PaidQuestion; projectId: string }) {
-  const [from, until] = [row.first_at, row.last_at + 1].map(seconds => new Date(seconds * 1000).toISOString())
+  const [from, until] = [formatUtc(row.first_at), formatUtc(row.last_at + 1)]
   const search = { asked: row.asked_id, result: 'MISS', span: 'own', from, until }
   return (
-    <ActionLink to={`/${projectId}/requests`} search={search}>
+    <TextLink to={`/${projectId}/requests`} search={search}>
       View requests
-    </ActionLink>
+    </TextLink>
   )
 }
 
@@ -123,9 +122,9 @@ function Action({ row, projectId }: { row: PaidQuestion; projectId: string }) {
   const [title, path] = LINKS[row.action]
   const [page, view] = path.split('?view=')
   return (
-    <ActionLink to={`/${projectId}/${page}`} search={view ? { view } : {}}>
+    <TextLink to={`/${projectId}/${page}`} search={view ? { view } : {}}>
       {title}
-    </ActionLink>
+    </TextLink>
   )
 }
 
@@ -144,22 +143,14 @@ function ConfirmSame({ requestId, projectId }: { requestId: string; projectId: s
           These ask the same
         </RowButton>
       )}
-      <ActionLink to={`/${projectId}/cache`} search={{ view: 'near-misses', request: requestId }}>
+      <TextLink to={`/${projectId}/cache`} search={{ view: 'near-misses', request: requestId }}>
         Compare
-      </ActionLink>
+      </TextLink>
       {recording.error && (
         <span role="alert" className="text-xs text-danger">
           {recording.error.message}
         </span>
       )}
     </span>
-  )
-}
-
-function ActionLink({ to, search, children }: { to: string; search: object; children: ReactNode }) {
-  return (
-    <Link to={to as never} search={search as never} className="text-accent underline">
-      {children}
-    </Link>
   )
 }

@@ -1,10 +1,11 @@
 /** What the lists of users and of members share: columns, and the action that adds a user by e-mail address. */
 import type { Action } from '../components/actions.tsx'
-import { Badge } from '../components/elements.tsx'
+import { Badge, UserText } from '../components/elements.tsx'
 import type { SelectOption } from '../components/fields.tsx'
+import type { ResourceColumn } from '../components/resource.tsx'
 import type { PickerSource } from '../components/use-picker.ts'
 import { formatAgo, formatDate, isolateDirection } from '../format.ts'
-import type { LoginDetails } from '../types.ts'
+import type { LoginDetails, User } from '../types.ts'
 
 /** `title` labels the button and the dialog. The first role is preselected. `picker` searches for existing users. */
 export function createInviteAction(title: string, roles: readonly SelectOption[], picker?: PickerSource): Action<null> {
@@ -41,8 +42,24 @@ export function describeInvitation({
   }
 }
 
+/** The columns of people. Only the column of their roles differs. */
+export function listPersonColumns<Person extends LoginDetails & Pick<User, 'email' | 'added_at'>>(
+  roles: ResourceColumn<Person>,
+): ResourceColumn<Person>[] {
+  return [
+    {
+      title: 'E-mail address',
+      look: 'strong',
+      cell: ({ email }) => <UserText className="!min-w-44">{email}</UserText>,
+    },
+    { title: 'Status', cell: person => <LoginStatus person={person} /> },
+    roles,
+    { title: 'Added', look: 'line', cell: ({ added_at }) => formatDate(added_at) },
+  ]
+}
+
 /** Shows whether a user can log in, or has been invited. */
-export function LoginStatus({ person: { can_log_in, invited_until, last_seen_at } }: { person: LoginDetails }) {
+function LoginStatus({ person: { can_log_in, invited_until, last_seen_at } }: { person: LoginDetails }) {
   const isInvited = invited_until !== null && invited_until > Date.now() / 1000
   return (
     <span className="whitespace-nowrap">

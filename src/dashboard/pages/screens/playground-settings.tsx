@@ -1,5 +1,5 @@
 /** The settings of all playground requests: system prompt, parameters, tools and cache control. */
-import { SelectField, TextArea, TextField } from '../components/fields.tsx'
+import { Checkbox, SelectField, TextArea, TextField } from '../components/fields.tsx'
 import type { ThreadOptions } from '../threads.ts'
 
 const CACHE_CONTROLS = [
@@ -107,15 +107,11 @@ export function PlaygroundSettingsForm({ settings, onChange }: SettingsFormProps
         choices={CACHE_CONTROLS}
         onChange={cacheControl => set({ cacheControl })}
       />
-      <label className="flex items-center gap-2">
-        <input
-          type="checkbox"
-          checked={settings.isStreamed}
-          onChange={event => set({ isStreamed: event.target.checked })}
-          className="size-4 accent-(--accent)"
-        />
-        Stream the response
-      </label>
+      <Checkbox
+        label="Stream the response"
+        isChecked={settings.isStreamed}
+        onChange={isStreamed => set({ isStreamed })}
+      />
     </>
   )
 }

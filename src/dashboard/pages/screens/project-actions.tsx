@@ -1,16 +1,17 @@
 /** The actions that create and archive a project. */
-import { useQuery } from '@tanstack/react-query'
+
 import { useNavigate } from '@tanstack/react-router'
 import { type Action, ActionButton } from '../components/actions.tsx'
 import { formatPlural, isolateDirection } from '../format.ts'
+import { useRows } from '../queries.ts'
 import { PROJECTS_PATH } from '../session.ts'
-import type { ApiPage, Plan, Project } from '../types.ts'
+import type { Plan, Project } from '../types.ts'
 
 export function usePlans() {
-  return useQuery<ApiPage<Plan>, Error, Plan[]>({ queryKey: ['/v1/organization/plans'], select: page => page.data })
+  return useRows<Plan>('/v1/organization/plans')
 }
 
-export function useCreateProjectAction(): Action<null> {
+function useCreateProjectAction(): Action<null> {
   const { data: plans = [] } = usePlans()
   const navigate = useNavigate()
   return {

@@ -14,12 +14,13 @@ import {
   formatUsd,
   localTimeZone,
 } from '../format.ts'
+import { useStableRange } from '../paged-list.ts'
 import { PROJECTS_PATH } from '../session.ts'
 import { readTimeRange, type TimeRange } from '../time-range.ts'
 import type { Plan, ProjectUsage } from '../types.ts'
 import { ARCHIVE_PROJECT_ACTION, CreateProjectButton, usePlans } from './project-actions.tsx'
 import { RequestCountLink, selectRequests } from './request-count-link.tsx'
-import { PeriodControl, readKeyType, TestKeysFilter, Toolbar, useStableRange } from './toolbar.tsx'
+import { PeriodControl, readKeyType, TestKeysFilter, Toolbar } from './toolbar.tsx'
 
 const PATH = '/v1/usage/projects'
 export default function Projects() {
@@ -66,15 +67,19 @@ export default function Projects() {
 function buildColumns(filters: Filters, span: TimeRange, plans: Plan[] | undefined): ResourceColumn<ProjectUsage>[] {
   const { span: name, from, until, tests } = filters
   const search = Object.fromEntries(Object.entries({ span: name, from, until, tests }).filter(([, value]) => value))
-  const link = (project: ProjectUsage, page: string, content: ReactNode, more = {}) => (
+  const link = (project: ProjectUsage, content: ReactNode, more = {}) => (
     <Link
-      to={`/${project.id}/${page}` as never}
+      to={`/${project.id}/overview` as never}
       search={{ ...search, ...more } as never}
       className="underline decoration-muted decoration-1 underline-offset-3 hover:text-accent hover:decoration-current"
     >
       {content}
     </Link>
   )
+  const figure = (title: string, sort: string, format: (project: ProjectUsage) => string, more = {}) => ({
+    ...{ title, sort, numeric: true },
+    cell: (project: ProjectUsage) => link(project, format(project), more),
+  })
   const requestsOf = (project: ProjectUsage) =>
     selectRequests(project.id, { until }, span, tests === 'true' ? undefined : 'project')
   return [
@@ -82,35 +87,20 @@ function buildColumns(filters: Filters, span: TimeRange, plans: Plan[] | undefin
       title: 'Project',
       cell: project => (
         <span className="flex items-center gap-1.5">
-          {link(project, 'overview', <UserText className="font-medium">{project.name}</UserText>)}
+          {link(project, <UserText className="font-medium">{project.name}</UserText>)}
           {project.status === 'archived' && <Badge>{capitalize(project.status)}</Badge>}
         </span>
       ),
     },
-    {
-      title: 'Spend',
-      sort: '',
-      numeric: true,
-      cell: project => link(project, 'overview', formatUsd(project.cost_usd), { measure: 'cost' }),
-    },
+    figure('Spend', '', project => formatUsd(project.cost_usd), { measure: 'cost' }),
     { title: 'Change', sort: 'change', numeric: true, cell: ({ change }) => formatChange(change) },
     {
       title: 'Trend',
       numeric: true,
       cell: project => <Sparkline label={`Spend of ${project.name} over time`} values={fillBuckets(project, span)} />,
     },
-    {
-      title: 'Saved',
-      sort: 'saved',
-      numeric: true,
-      cell: project => link(project, 'overview', formatUsd(project.saved_usd)),
-    },
-    {
-      title: 'Hit rate',
-      sort: 'hit_rate',
-      numeric: true,
-      cell: project => link(project, 'overview', formatPercent(project.hit_rate)),
-    },
+    figure('Saved', 'saved', project => formatUsd(project.saved_usd)),
+    figure('Hit rate', 'hit_rate', project => formatPercent(project.hit_rate)),
     {
       title: 'Requests',
       sort: 'requests',
@@ -183,7 +173,7 @@ const HEIGHT = 24
 const INSET = 1
 
 /** `label` describes the trend to screen readers. */
-export function Sparkline({ values, label }: { values: readonly number[]; label: string }) {
+function Sparkline({ values, label }: { values: readonly number[]; label: string }) {
   const highest = Math.max(...values, 0)
   const step = (WIDTH - 2 * INSET) / Math.max(1, values.length - 1)
   const points = values.map((value, at) => {

@@ -148,6 +148,23 @@ const VALUE: FormField = {
   read: text => text.trim(),
 }
 
+const NAME: FormField = {
+  name: 'name',
+  label: 'Name',
+  hint: 'Letters, digits, dots, dashes and underscores. Replaces a key of the same name.',
+  read: text => text.trim(),
+}
+const WEIGHT: FormField = {
+  name: 'weight',
+  label: 'Weight',
+  type: 'number',
+  min: 1,
+  max: 1000,
+  hint: 'The share of requests, relative to the other keys.',
+  initial: '1',
+  read: Number,
+}
+
 function createStoreAction(title: 'Add key' | 'Replace', vendor: string, key: NamedKey): Action<string> {
   const isReplacement = title === 'Replace'
   return {
@@ -161,32 +178,10 @@ function createStoreAction(title: 'Add key' | 'Replace', vendor: string, key: Na
   }
 }
 
-function createAddAction(title: string): Action<string> {
+function createAddAction(vendor: string): Action<string> {
   return {
     title: 'Add another key',
-    confirmation: () => ({
-      title: `Add ${title} key`,
-      action: 'Save key',
-      fields: [
-        {
-          name: 'name',
-          label: 'Name',
-          hint: 'Letters, digits, dots, dashes and underscores. Replaces a key of the same name.',
-          read: text => text.trim(),
-        },
-        {
-          name: 'weight',
-          label: 'Weight',
-          type: 'number',
-          min: 1,
-          max: 1000,
-          hint: 'The share of requests, relative to the other keys.',
-          initial: '1',
-          read: Number,
-        },
-        VALUE,
-      ],
-    }),
+    confirmation: () => ({ title: `Add ${vendor} key`, action: 'Save key', fields: [NAME, WEIGHT, VALUE] }),
   }
 }
 

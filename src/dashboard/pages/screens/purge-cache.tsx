@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { sendRequest } from '../api.ts'
 import { Dialog } from '../components/dialog.tsx'
 import { Button, ErrorMessage } from '../components/elements.tsx'
-import { SelectField, TextField } from '../components/fields.tsx'
+import { FormField, type FormValues } from '../components/form.tsx'
 import { Picker } from '../components/picker.tsx'
 import { searchModels, searchNames } from '../components/picker-sources.ts'
 import { formatPlural } from '../format.ts'
@@ -16,21 +16,30 @@ const AGES = [
   ['604800', 'Older than a week'],
 ] as const
 
+/** The filters, by their names in the API. An empty one selects everything. */
+function listFields(projectId: string): FormField[] {
+  return [
+    { name: 'model', label: 'Model', placeholder: 'Any model', picker: searchModels(projectId) },
+    { name: 'namespace', label: 'Namespace', placeholder: 'Any namespace' },
+    { name: 'version', label: 'Version', placeholder: 'Any version, or docs@42' },
+    {
+      name: 'end_user',
+      label: 'End user',
+      placeholder: 'Any user',
+      hint: 'Selects responses that were created by this user’s requests; other users may have received them since.',
+      picker: { ...searchNames('end_user', projectId), allowsNew: true },
+      read: text => text,
+    },
+    { name: 'api_key_id', label: 'API key', placeholder: 'Any key', picker: searchNames('api_key', projectId) },
+    { name: 'older_than_seconds', label: 'Age', choices: AGES, read: text => text && Number(text) },
+  ]
+}
+
 export function PurgeCache({ projectId, onDone, onClose }: { projectId: string; onDone(): void; onClose(): void }) {
-  const [model, setModel] = useState('')
-  const [namespace, setNamespace] = useState('')
-  const [version, setVersion] = useState('')
-  const [user, setUser] = useState('')
-  const [key, setKey] = useState('')
-  const [age, setAge] = useState('')
-  const selector = {
-    ...(model.trim() === '' ? {} : { model: model.trim() }),
-    ...(namespace.trim() === '' ? {} : { namespace: namespace.trim() }),
-    ...(version.trim() === '' ? {} : { version: version.trim() }),
-    ...(user === '' ? {} : { end_user: user }),
-    ...(key === '' ? {} : { api_key_id: key }),
-    ...(age === '' ? {} : { older_than_seconds: Number(age) }),
-  }
+  const [values, setValues] = useState<FormValues>({})
+  const fields = listFields(projectId)
+  const read = fields.map(({ name, read = text => text.trim() }) => [name, read(values[name] ?? '')] as const)
+  const selector = Object.fromEntries(read.filter(([, value]) => value !== ''))
   const invalidate = (isDryRun: boolean) =>
     sendRequest<{ entries: number; vectors: number }>('POST', '/v1/cache/invalidate', {
       project_id: projectId,
@@ -49,32 +58,15 @@ export function PurgeCache({ projectId, onDone, onClose }: { projectId: string; 
   return (
     <Dialog title="Purge cache" onClose={onClose}>
       <div className="space-y-4">
-        <Picker
-          label="Model"
-          placeholder="Any model"
-          {...searchModels(projectId)}
-          values={valuesOf(model)}
-          onChange={([chosen = '']) => setModel(chosen)}
-        />
-        <TextField label="Namespace" placeholder="Any namespace" value={namespace} onChange={setNamespace} />
-        <TextField label="Version" placeholder="Any version, or docs@42" value={version} onChange={setVersion} />
-        <Picker
-          label="End user"
-          placeholder="Any user"
-          hint="Selects responses that were created by this user’s requests; other users may have received them since."
-          {...searchNames('end_user', projectId)}
-          allowsNew
-          values={valuesOf(user)}
-          onChange={([chosen = '']) => setUser(chosen)}
-        />
-        <Picker
-          label="API key"
-          placeholder="Any key"
-          {...searchNames('api_key', projectId)}
-          values={valuesOf(key)}
-          onChange={([chosen = '']) => setKey(chosen)}
-        />
-        <SelectField label="Age" value={age} choices={AGES} onChange={setAge} />
+        {fields.map(field => (
+          <FormField
+            key={field.name}
+            field={{ ...field, required: false }}
+            Picker={Picker}
+            value={values[field.name] ?? ''}
+            onChange={value => setValues({ ...values, [field.name]: value })}
+          />
+        ))}
         <p role="status" className="rounded-lg bg-sunken px-3 py-2">
           {count === undefined
             ? 'Counting…'
@@ -91,9 +83,6 @@ export function PurgeCache({ projectId, onDone, onClose }: { projectId: string; 
     </Dialog>
   )
 }
-
-/** Returns the value of a picker; '' stands for none. */
-const valuesOf = (value: string) => (value === '' ? [] : [value])
 
 /** Describes the number of cached responses, and of cached embeddings if there are any. */
 function describeCounts({ entries, vectors }: { entries: number; vectors: number }): string {

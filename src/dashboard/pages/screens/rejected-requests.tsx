@@ -1,12 +1,13 @@
 /** Rejected requests of all projects by reason and key, for administrators. A rejected request may belong to no project. */
-import { useQuery } from '@tanstack/react-query'
+
 import type { ERROR_CATALOGUE, ErrorName } from '../../../errors/error-catalogue.ts'
 import { Card } from '../components/elements.tsx'
 import { Table } from '../components/table.tsx'
 import { formatAgo, formatCount } from '../format.ts'
+import { useRows } from '../queries.ts'
 import { isAdministrator, useSession } from '../session.ts'
-import type { ApiPage, RejectionCount } from '../types.ts'
-import { RequestCountLink } from './request-count-link.tsx'
+import type { RejectionCount } from '../types.ts'
+import { formatUtc, requestsColumn } from './request-count-link.tsx'
 
 const HOUR_SECONDS = 3_600
 const DAY_SECONDS = 86_400
@@ -45,12 +46,11 @@ export function RejectedRequests() {
   const isShown = isAdministrator(session.data)
   // Rejections are counted by the hour. The links select records of the same hours.
   const start = Math.ceil(Date.now() / 1000 / HOUR_SECONDS) * HOUR_SECONDS - DAY_SECONDS
-  const rejections = useQuery<ApiPage<RejectionCount>, Error, RejectionCount[]>({
-    queryKey: ['/v1/organization/refusals', { start_time: start }],
-    select: page => page.data,
-    enabled: isShown,
-    refetchInterval: 10_000,
-  })
+  const rejections = useRows<RejectionCount>(
+    '/v1/organization/refusals',
+    { start_time: start },
+    { enabled: isShown, refetchInterval: 10_000 },
+  )
   if (!isShown) return null
   return (
     <Card title="Rejected requests in all projects, last 24 hours">
@@ -61,7 +61,7 @@ export function RejectedRequests() {
           records the first 30 of each key and minute.
         </p>
       )}
-      <Table
+      <Table<RejectionCount>
         label="Rejected requests by reason and key"
         rows={rejections.data}
         error={rejections.error}
@@ -85,19 +85,21 @@ export function RejectedRequests() {
           { title: 'Key', cell: row => row.api_key_name ?? row.api_key_id ?? '–' },
           { title: 'Last seen', look: 'line', cell: row => describeHour(row.latest_hour) },
           { title: 'Requests', numeric: true, cell: row => formatCount(row.requests) },
-          { title: 'Listed', numeric: true, cell: row => <ListedCount row={row} start={start} /> },
+          requestsColumn(
+            'Listed',
+            row => row.recorded_requests,
+            row => selectListed(row, start),
+          ),
         ]}
       />
     </Card>
   )
 }
 
-/** The number of recorded requests, as a link to them. */
-function ListedCount({ row, start }: { row: RejectionCount; start: number }) {
-  const { project_id: projectId, api_key_id: key, reason: error, recorded_requests: count } = row
-  if (projectId === null || count === 0) return formatCount(count)
-  const filters = { span: 'own', from: new Date(start * 1000).toISOString(), key: key ?? '', error }
-  return <RequestCountLink rows={{ projectId, filters }}>{formatCount(count)}</RequestCountLink>
+/** Selects the recorded requests; null for those of no project. */
+function selectListed({ project_id: projectId, api_key_id: key, reason }: RejectionCount, start: number) {
+  const filters = { span: 'own', from: formatUtc(start), key: key ?? '', error: reason }
+  return projectId === null ? null : { projectId, filters }
 }
 
 function sumOf(rows: readonly RejectionCount[], field: 'requests' | 'recorded_requests'): number {

@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Badge, Button, UserText } from '../components/elements.tsx'
+import { Checkbox } from '../components/fields.tsx'
 import { Popover } from '../components/popover.tsx'
 import { formatCount, formatMs, formatShortTime, formatTime, formatUsd } from '../format.ts'
 import { useSession } from '../session.ts'
@@ -88,7 +89,7 @@ export const REQUEST_COLUMNS: readonly RequestColumn[] = [
   },
 ]
 
-export function RequestLink({
+function RequestLink({
   request,
   projectId,
   className,
@@ -149,17 +150,13 @@ export function ColumnChooser({ chosen, onChange }: { chosen: readonly string[];
         <legend className="sr-only">Columns of the list</legend>
         {/* The time links to the request, so it always stays. */}
         {REQUEST_COLUMNS.slice(1).map(({ name, title }) => (
-          <label key={name} className="flex min-h-8 items-center gap-2.5 rounded-lg px-2 hover:bg-sunken">
-            <input
-              type="checkbox"
-              className="size-4 accent-(--accent)"
-              checked={chosen.includes(name)}
-              onChange={({ target }) =>
-                onChange(target.checked ? [...chosen, name] : chosen.filter(each => each !== name))
-              }
-            />
-            {title}
-          </label>
+          <Checkbox
+            key={name}
+            label={title}
+            className="min-h-8 !gap-2.5 rounded-lg px-2 hover:bg-sunken"
+            isChecked={chosen.includes(name)}
+            onChange={isChecked => onChange(isChecked ? [...chosen, name] : chosen.filter(each => each !== name))}
+          />
         ))}
       </fieldset>
       <div className="border-t border-line p-2">

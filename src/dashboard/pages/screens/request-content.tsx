@@ -1,7 +1,7 @@
 /** The stored text of a request and its response. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Button, Card, ErrorMessage, Loading } from '../components/elements.tsx'
+import { Button, Card, Pending } from '../components/elements.tsx'
 import { escapeControlCharacters } from '../format.ts'
 import { hasRole, useProject } from '../session.ts'
 import type { RequestLogEntry } from '../types.ts'
@@ -20,13 +20,13 @@ export function RequestContent({ request, projectId }: { request: RequestLogEntr
     <Card title="Request and response" action={!isOpen && <Button onClick={() => setOpen(true)}>Show content</Button>}>
       {isOpen && (
         <div className="space-y-4 p-4">
-          <ErrorMessage error={content.error} />
-          {content.isLoading && <Loading />}
-          {content.data && (
+          {content.data ? (
             <>
               <Text title="Request" text={content.data.request} />
               <Text title="Response" text={content.data.response} />
             </>
+          ) : (
+            <Pending error={content.error} />
           )}
         </div>
       )}

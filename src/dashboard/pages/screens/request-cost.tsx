@@ -1,9 +1,9 @@
 /** The usage, cost and savings of one request. Owners can replace an estimated cost by the actual one. */
-import type { ReactNode } from 'react'
 import { type Action, ActionButton } from '../components/actions.tsx'
 import { formatPlural, formatUsd } from '../format.ts'
 import { hasRole, useProject } from '../session.ts'
 import type { RequestLogEntry } from '../types.ts'
+import { DetailItem } from './request-fields.tsx'
 
 /** Explains why a cost is estimated, by the value of `cost_estimated`. */
 const ESTIMATED: Readonly<Record<string, string>> = {
@@ -72,14 +72,5 @@ export function RequestCost({ request, projectId }: { request: RequestLogEntry; 
         </DetailItem>
       )}
     </>
-  )
-}
-
-export function DetailItem({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <div className="min-w-0">
-      <dt className="text-xs text-muted">{title}</dt>
-      <dd className="mt-0.5 [overflow-wrap:anywhere]">{children}</dd>
-    </div>
   )
 }

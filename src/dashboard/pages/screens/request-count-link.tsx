@@ -1,7 +1,9 @@
 /** A number of requests as a link to the list of these requests. */
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import type { Column } from '../components/table.tsx'
 import type { Filters } from '../filters.ts'
+import { formatCount } from '../format.ts'
 import { MAX_LISTED_KEYS } from '../session.ts'
 import type { TimeRange } from '../time-range.ts'
 import type { ApiKey } from '../types.ts'
@@ -48,16 +50,16 @@ export function selectRequestsOfKey(
   return isComplete && matching.length === 1 ? narrowSelection(rows, { key: matching[0]?.id, type: '' }) : null
 }
 
-/** `only` adds filters to those of `rows`. */
-export function RequestCountLink({
-  rows,
-  only,
-  children,
-}: {
-  rows: RequestSelection
+interface RequestCountLinkProps {
+  /** Null for requests that no filter can select. Their number is no link. */
+  rows: RequestSelection | null
+  /** Further filters, in addition to those of `rows`. */
   only?: Filters
   children: ReactNode
-}) {
+}
+
+export function RequestCountLink({ rows, only, children }: RequestCountLinkProps) {
+  if (rows === null) return children
   const active = Object.entries({ ...rows.filters, ...only }).filter(([, value]) => value)
   return (
     <Link
@@ -68,4 +70,16 @@ export function RequestCountLink({
       {children}
     </Link>
   )
+}
+
+/** A column with a number of requests, which links to them. */
+export function requestsColumn<Row>(
+  title: string,
+  countOf: (row: Row) => number,
+  rowsOf: (row: Row) => RequestSelection | null,
+): Column<Row> {
+  const cell = (row: Row) => (
+    <RequestCountLink rows={countOf(row) === 0 ? null : rowsOf(row)}>{formatCount(countOf(row))}</RequestCountLink>
+  )
+  return { title, numeric: true, cell }
 }

@@ -1,7 +1,7 @@
 /** The page of one request: result, errors, timing, cost, and all recorded fields. */
 import { useQuery } from '@tanstack/react-query'
-import { Link, useParams } from '@tanstack/react-router'
-import { ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
+import { useParams } from '@tanstack/react-router'
+import { PageHeader, Pending, TextLink } from '../components/elements.tsx'
 import { formatTime, isolateDirection } from '../format.ts'
 import { useProject } from '../session.ts'
 import type { RequestLogEntry } from '../types.ts'
@@ -21,13 +21,9 @@ export default function RequestDetails() {
       <PageHeader
         title="Request details"
         action={
-          <Link
-            to={`/${project?.id}/requests` as never}
-            search={(filters: object) => filters as never}
-            className="font-medium text-accent underline"
-          >
+          <TextLink to={`/${project?.id}/requests`} search={true} className="font-medium">
             All requests
-          </Link>
+          </TextLink>
         }
       >
         {request.data &&
@@ -36,11 +32,10 @@ export default function RequestDetails() {
             .map(part => isolateDirection(part))
             .join(' · ')}
       </PageHeader>
-      <ErrorMessage error={request.error} />
       {request.data ? (
         <RequestSummary request={request.data} projectId={project?.id ?? ''} />
       ) : (
-        !request.error && <Loading />
+        <Pending error={request.error} />
       )}
     </>
   )

@@ -1,10 +1,9 @@
 /** The recorded fields of a request, for its page. */
-import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { describeMismatch } from '../../../cache/reasons.ts'
-import { UserText } from '../components/elements.tsx'
-import { formatMs, formatUsd } from '../format.ts'
+import { TextLink, UserText } from '../components/elements.tsx'
+import { capitalize, formatMs, formatUsd } from '../format.ts'
 import type { RequestLogEntry } from '../types.ts'
-import { DetailItem } from './request-cost.tsx'
 
 /** The columns that are shown in a specific place. */
 const SHOWN_COLUMNS: ReadonlySet<string> = new Set<keyof RequestLogEntry>([
@@ -57,7 +56,7 @@ function formatColumnName(column: string): string {
   if (Object.hasOwn(COLUMN_TITLES, column)) return COLUMN_TITLES[column] ?? column
 
   const words = column.replace(/_(ms|usd)$/, '').replaceAll('_', ' ')
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
+  return capitalize(words)
 }
 
 function format(column: string, value: unknown): string {
@@ -66,6 +65,15 @@ function format(column: string, value: unknown): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No'
 
   return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+export function DetailItem({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-xs text-muted">{title}</dt>
+      <dd className="mt-0.5 [overflow-wrap:anywhere]">{children}</dd>
+    </div>
+  )
 }
 
 /** A detail that is omitted when its value is null. */
@@ -109,13 +117,13 @@ export function CacheDecision({ request, projectId }: { request: RequestLogEntry
         {similarity.toFixed(4)}
         {decision && ` of more than ${decision.threshold} that the policy ${describePolicy(decision)} requires`}{' '}
         {isListed && (
-          <Link
-            to={`/${projectId}/cache` as never}
-            search={{ ...(isHit ? {} : { view: 'near-misses' }), request: request.request_id } as never}
-            className="font-medium text-accent underline"
+          <TextLink
+            to={`/${projectId}/cache`}
+            search={{ ...(isHit ? {} : { view: 'near-misses' }), request: request.request_id }}
+            className="font-medium"
           >
             Compare questions
-          </Link>
+          </TextLink>
         )}
       </DetailItem>
       {decision && <Comparison decision={decision} />}

@@ -2,11 +2,10 @@
 import { useMemo, useState } from 'react'
 import { Button } from '../components/elements.tsx'
 import { FILTER_CLASS, Select, type SelectOption } from '../components/fields.tsx'
-import { ActiveFilters, FilterMenu } from '../components/filter-menu.tsx'
 import { type Filters, useOpenedByLink } from '../filters.ts'
 import { PHONE, useMediaQuery } from '../media-query.ts'
 import { parseLocalTime } from '../time-range.ts'
-import { REQUEST_FILTER_KINDS, useFilterKinds } from './request-filter-kinds.ts'
+import { REQUEST_FILTER_KINDS, RequestFilterMenu } from './request-filter-kinds.tsx'
 import { PeriodControl } from './toolbar.tsx'
 
 const ORDERS: SelectOption[] = [
@@ -37,7 +36,6 @@ const PARAMETERS: Record<string, string> = {
 const KIND_NAMES = REQUEST_FILTER_KINDS.map(({ name }) => name)
 /** The filters in the URL that a saved view contains. */
 export const VIEW_FILTERS = [...KIND_NAMES, 'span', 'from', 'until', 'sort']
-const NO_KINDS = Object.fromEntries(KIND_NAMES.map(name => [name, '']))
 /** Removes all filters. */
 export const NO_FILTERS = Object.fromEntries(VIEW_FILTERS.map(name => [name, '']))
 
@@ -74,34 +72,27 @@ export function RequestFilters({ filters, change, query }: RequestFiltersProps) 
   const [openAt, setOpenAt] = useState<string | null>(null)
   useOpenedByLink(KIND_NAMES, setOpenAt)
   const isPhone = useMediaQuery(PHONE)
-  const { kinds, describe, ...loading } = useFilterKinds(REQUEST_FILTER_KINDS, query, openAt !== null)
-  const active = KIND_NAMES.filter(name => filters[name])
   return (
     <search className="flex min-w-0 flex-wrap items-center gap-2">
       {!filters.request && <PeriodControl filters={filters} change={change} ranges={RANGE_CHOICES} />}
-      <FilterMenu
-        kinds={kinds}
-        {...loading}
+      <RequestFilterMenu
+        filters={filters}
+        change={change}
+        definitions={REQUEST_FILTER_KINDS}
+        span={query}
         openAt={openAt}
         onOpenChange={setOpenAt}
-        // An id selects one request: other filters could only hide it.
-        onChoose={(name, value) => change({ ...(name === 'request' && NO_KINDS), [name]: value })}
-      />
-      {isPhone && (
-        <Select
-          aria-label="Sort by"
-          className={FILTER_CLASS}
-          choices={ORDERS}
-          value={filters.sort ?? ''}
-          onChange={sort => change({ sort })}
-        />
-      )}
-      <ActiveFilters
-        names={active}
-        describe={name => describe(name, filters[name] ?? '')}
-        onChange={setOpenAt}
-        onRemove={name => change({ [name]: '' })}
-      />
+      >
+        {isPhone && (
+          <Select
+            aria-label="Sort by"
+            className={FILTER_CLASS}
+            choices={ORDERS}
+            value={filters.sort ?? ''}
+            onChange={sort => change({ sort })}
+          />
+        )}
+      </RequestFilterMenu>
       {isFiltered(filters) && (
         <Button look="quiet" onClick={() => change(NO_FILTERS)}>
           Clear

@@ -6,8 +6,8 @@ import { escapeControlCharacters, formatCount, formatMs, formatPlural, formatTim
 import type { RequestLogEntry } from '../types.ts'
 import { RequestMatch } from './cache-match.tsx'
 import { RequestContent } from './request-content.tsx'
-import { DetailItem, RequestCost } from './request-cost.tsx'
-import { CacheDecision, OptionalDetail, OtherFields } from './request-fields.tsx'
+import { RequestCost } from './request-cost.tsx'
+import { CacheDecision, DetailItem, OptionalDetail, OtherFields } from './request-fields.tsx'
 import { explainRequest } from './request-reason.ts'
 import { ResultBadge } from './result-badge.tsx'
 
@@ -181,7 +181,7 @@ function listPhases(request: RequestLogEntry): { title: string; look: string; ms
 }
 
 /** The time of a request by phase. */
-export function RequestTiming({ request }: { request: RequestLogEntry }) {
+function RequestTiming({ request }: { request: RequestLogEntry }) {
   const parts = listPhases(request)
   const total = parts.reduce((sum, { ms }) => sum + ms, 0)
   return (

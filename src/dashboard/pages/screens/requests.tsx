@@ -1,17 +1,18 @@
 /** The request list: saved views, filters, a table or cards, and a preview of the selected request. */
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Card, type EmptyStateProps, PageHeader } from '../components/elements.tsx'
+import { Card, type EmptyStateProps, PageHeader, TextLink } from '../components/elements.tsx'
 import { ExportButtons } from '../components/export-buttons.tsx'
 import { List } from '../components/table.tsx'
 import { type Filters, useFilters } from '../filters.ts'
+import { formatTime } from '../format.ts'
 import { PHONE, useMediaQuery, WIDE_SCREEN } from '../media-query.ts'
 import { usePagedList } from '../paged-list.ts'
 import { useProject } from '../session.ts'
 import type { RequestLogEntry } from '../types.ts'
 import { ColumnChooser, useRequestColumns } from './request-columns.tsx'
 import { isFiltered, RequestFilters, useRequestQuery } from './request-filters.tsx'
-import { RequestPreview } from './request-preview.tsx'
+import { RequestSummary } from './request-summary.tsx'
 import { RequestCards, RequestTable } from './request-table.tsx'
 import { SavedViews } from './saved-views.tsx'
 
@@ -120,4 +121,46 @@ function describeEmptyList(filters: Filters): EmptyStateProps {
     title: 'No requests yet',
     help: 'Send a request with an API key of this project. It appears here within two seconds.',
   }
+}
+
+interface RequestPreviewProps {
+  request: RequestLogEntry
+  projectId: string
+  onClose(): void
+}
+
+/** The selected request, at the side of the list. */
+function RequestPreview({ request, projectId, onClose }: RequestPreviewProps) {
+  return (
+    <section
+      aria-label="Preview"
+      className="sticky top-4 max-h-[calc(100dvh-2rem)] min-w-0 overflow-y-auto rounded-xl border border-line bg-canvas"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
+      tabIndex={0}
+      onKeyDown={({ key }) => key === 'Escape' && onClose()}
+    >
+      <header className="sticky top-0 z-10 flex items-center justify-between gap-3 border-b border-line bg-surface px-4 py-2">
+        <h2 className="font-semibold">{formatTime(request.recorded_at)}</h2>
+        <span className="flex items-center gap-3">
+          <TextLink to={`/${projectId}/requests/${request.id}`} search={true} className="font-medium">
+            Open
+          </TextLink>
+          <button
+            type="button"
+            onClick={onClose}
+            aria-label="Close preview"
+            className="size-7 rounded-md text-lg leading-none text-muted hover:bg-sunken hover:text-ink"
+          >
+            ×
+          </button>
+        </span>
+      </header>
+      <div className="p-3">
+        <RequestSummary key={request.id} request={request} projectId={projectId} />
+      </div>
+      <p className="px-4 pb-3 text-xs text-muted">
+        <kbd>↑</kbd> <kbd>↓</kbd> move · <kbd>Enter</kbd> opens · <kbd>Esc</kbd> closes
+      </p>
+    </section>
+  )
 }

@@ -1,8 +1,8 @@
 /** The toolbar of pages about usage: the period and whether requests with test keys count, stored as filters in the URL. */
-import { type ReactNode, useMemo } from 'react'
-import { FILTER_CLASS, Select, type SelectOption } from '../components/fields.tsx'
+import type { ReactNode } from 'react'
+import { Checkbox, FILTER_CLASS, Select, type SelectOption } from '../components/fields.tsx'
 import type { Filters } from '../filters.ts'
-import { formatLocalTime, readTimeRange, TIME_RANGES } from '../time-range.ts'
+import { formatLocalTime, TIME_RANGES } from '../time-range.ts'
 
 interface PeriodControlProps {
   filters: Filters
@@ -47,29 +47,18 @@ export function PeriodControl({ filters, change, ranges = RANGES }: PeriodContro
 /** Includes requests with test keys, which use the sandbox. They are excluded by default. */
 export function TestKeysFilter({ filters, change }: { filters: Filters; change(changes: Filters): void }) {
   return (
-    <label className="flex min-h-9 items-center gap-2 text-muted">
-      <input
-        type="checkbox"
-        className="size-4 accent-(--accent)"
-        checked={filters.tests === 'true'}
-        onChange={event => change({ tests: event.target.checked ? 'true' : '' })}
-      />
-      Include test keys
-    </label>
+    <Checkbox
+      label="Include test keys"
+      className="min-h-9 text-muted"
+      isChecked={filters.tests === 'true'}
+      onChange={isChecked => change({ tests: isChecked ? 'true' : '' })}
+    />
   )
 }
 
 /** Returns the type of keys that the API selects; undefined for all. */
 export function readKeyType(filters: Filters): 'project' | undefined {
   return filters.tests === 'true' ? undefined : 'project'
-}
-
-/** Returns a time range that changes only with its filters, so that the query of a list, and its pages, stay equal. */
-export function useStableRange({ span, from, until }: Filters): { start_time: number; end_time: number } {
-  return useMemo(() => {
-    const range = readTimeRange({ span, from, until })
-    return { start_time: range.from, end_time: range.until }
-  }, [span, from, until])
 }
 
 /** The row of controls between a page's heading and its content. All pages have the same order: period, filters, options. */

@@ -43,7 +43,7 @@ interface UsageSharesProps {
   /** Filters the page by one item. */
   onPick?(name: string): void
   /** Returns the requests of one item; null when no filter can select them. */
-  rowsOf?(name: string): RequestSelection | null
+  rowsOf(name: string): RequestSelection | null
 }
 
 export function UsageShares({ rows, measure, what, onPick, rowsOf }: UsageSharesProps) {
@@ -72,7 +72,7 @@ export function UsageShares({ rows, measure, what, onPick, rowsOf }: UsageShares
             </span>
             <span className="shrink-0 text-xs text-muted tabular-nums">
               <b className="font-medium text-ink">
-                <Requests rows={rowsOf?.(row.name)} count={row.requests} />
+                <RequestCountLink rows={rowsOf(row.name)}>{formatPlural(row.requests, 'request')}</RequestCountLink>
               </b>
               , {formatPercent(row.hit_rate)} hits, {formatUsd(row.cost_usd)}
               {text && `, ${text(row)}`}
@@ -98,9 +98,4 @@ export function UsageShares({ rows, measure, what, onPick, rowsOf }: UsageShares
       )}
     </ul>
   )
-}
-
-function Requests({ rows, count }: { rows: RequestSelection | null | undefined; count: number }) {
-  const shown = formatPlural(count, 'request')
-  return rows ? <RequestCountLink rows={rows}>{shown}</RequestCountLink> : shown
 }

@@ -1,11 +1,11 @@
 /** The users page of administrators: invites users, changes roles, resets passwords and deletes users. */
 import { useQuery } from '@tanstack/react-query'
 import type { Action } from '../components/actions.tsx'
-import { Badge, Card, ErrorMessage, UserText } from '../components/elements.tsx'
+import { Badge, Card, ErrorMessage } from '../components/elements.tsx'
 import { Resource } from '../components/resource.tsx'
-import { formatDate, isolateDirection } from '../format.ts'
+import { isolateDirection } from '../format.ts'
 import type { LoginRules, User } from '../types.ts'
-import { createInviteAction, describeInvitation, LoginStatus } from './people.tsx'
+import { createInviteAction, describeInvitation, listPersonColumns } from './people.tsx'
 
 const ROLES = [
   ['reader', 'User – access to projects they are members of'],
@@ -26,16 +26,11 @@ export default function Users() {
       path="/v1/organization/users"
       empty={{ title: 'No users', help: 'Create the first administrator with model-proxy create-admin.' }}
       nameOf={user => user.email}
-      columns={[
-        {
-          title: 'E-mail address',
-          look: 'strong',
-          cell: user => <UserText className="!min-w-44">{user.email}</UserText>,
-        },
-        { title: 'Status', cell: user => <LoginStatus person={user} /> },
-        { title: 'Role', cell: user => user.role, change: { field: 'role', choices: ROLE_NAMES } },
-        { title: 'Added', look: 'line', cell: user => formatDate(user.added_at) },
-      ]}
+      columns={listPersonColumns<User>({
+        title: 'Role',
+        cell: user => user.role,
+        change: { field: 'role', choices: ROLE_NAMES },
+      })}
       create={createInviteAction('Invite user', ROLES)}
       actions={[RESET_PASSWORD, RESEND_INVITATION, DELETE]}
     >

@@ -1,6 +1,8 @@
-/** The kinds of filter of requests, and their values that occur in a time range. */
+/** The filters of requests: a menu of kinds with the values that occur in a time range, and the active filters. */
 import { useQuery } from '@tanstack/react-query'
-import type { FilterKind, FilterValue } from '../components/filter-menu.tsx'
+import type { ReactNode } from 'react'
+import { ActiveFilters, type FilterKind, FilterMenu, type FilterValue } from '../components/filter-menu.tsx'
+import type { Filters } from '../filters.ts'
 import { formatCount } from '../format.ts'
 import { useAllKeys } from '../session.ts'
 import type { RequestFilterValue } from '../types.ts'
@@ -55,6 +57,44 @@ export const REQUEST_FILTER_KINDS: readonly KindDefinition[] = [
   { name: 'asked', title: 'Request fingerprint', accepts: text => /^[0-9a-f]+$/.test(text) && isShort(text) },
 ]
 
+const NO_KINDS = Object.fromEntries(REQUEST_FILTER_KINDS.map(({ name }) => [name, '']))
+
+interface RequestFilterMenuProps {
+  filters: Filters
+  change(changes: Filters): void
+  definitions: readonly KindDefinition[]
+  /** The values of its requests are listed. */
+  span: Span
+  /** Where the menu is open, as in FilterMenu. */
+  openAt: string | null
+  onOpenChange(kind: string | null): void
+  /** Between the menu and the active filters. */
+  children?: ReactNode
+}
+
+export function RequestFilterMenu(props: RequestFilterMenuProps) {
+  const { filters, change, definitions, span, openAt, onOpenChange, children } = props
+  const { describe, ...kinds } = useFilterKinds(definitions, span, openAt !== null)
+  return (
+    <>
+      <FilterMenu
+        {...kinds}
+        openAt={openAt}
+        onOpenChange={onOpenChange}
+        // An id selects one request: other filters could only hide it.
+        onChoose={(name, value) => change({ ...(name === 'request' && NO_KINDS), [name]: value })}
+      />
+      {children}
+      <ActiveFilters
+        names={definitions.map(({ name }) => name).filter(name => filters[name])}
+        describe={name => describe(name, filters[name] ?? '')}
+        onChange={onOpenChange}
+        onRemove={name => change({ [name]: '' })}
+      />
+    </>
+  )
+}
+
 interface Span {
   project_id: string | undefined
   start_time: number | undefined
@@ -62,7 +102,7 @@ interface Span {
 }
 
 /** The kinds of filter with the given names. Their values are fetched while the menu is open. */
-export function useFilterKinds(names: readonly KindDefinition[], span: Span, isOpen: boolean) {
+function useFilterKinds(names: readonly KindDefinition[], span: Span, isOpen: boolean) {
   const keys = useAllKeys(span.project_id)
   const { project_id, start_time, end_time } = span
   const found = useQuery<{ data: RequestFilterValue[] }>({
