@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Card, TextLink } from '../components/elements.tsx'
 import { Table } from '../components/table.tsx'
-import { formatCount, formatPercent, formatTime, formatUsd } from '../format.ts'
+import { escapeControlCharacters, formatCount, formatPercent, formatTime, formatUsd } from '../format.ts'
 import { isAdministrator, useSession } from '../session.ts'
 import type { NearestLimit, Project } from '../types.ts'
 import { UsageBar } from './budget-meters.tsx'
@@ -87,7 +87,7 @@ function titleOf({ kind, per }: NearestLimit): string {
 
 function scopeOf(limit: NearestLimit): string {
   if (limit.key_type !== null) return limit.key_type === 'test' ? 'All test keys' : 'All project keys'
-  return limit.is_of_organization ? 'All projects together' : describeScope(limit)
+  return limit.is_of_organization ? 'All projects together' : escapeControlCharacters(describeScope(limit))
 }
 
 function resetOf({ kind, resets_at }: NearestLimit): string {
