@@ -5,7 +5,7 @@ import { describeOnce } from '../harness/backends.ts'
 import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, waitForPage } from './open-browser.ts'
-import { addAdministrator, OLDER_PARTITION, seedUsage } from './seed.ts'
+import { addAdministrator, seedUsage } from './seed.ts'
 
 const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
 
@@ -18,9 +18,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     let project: string
     beforeAll(async () => {
       upstreams = await startUpstreams()
-      const stores = await backend.open()
-      await stores.database.runScript(OLDER_PARTITION)
-      proxy = await startProxy({ dashboard: true, stores, environment: upstreams.environment })
+      proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment: upstreams.environment })
       await addAdministrator(proxy)
       const seeded = await seedUsage(proxy)
       project = `${proxy.baseUrl.slice(0, -'/v1'.length)}/dashboard/${seeded.project}`
