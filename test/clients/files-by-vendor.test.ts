@@ -4,9 +4,10 @@
 import Anthropic, { toFile as toAnthropicFile } from '@anthropic-ai/sdk'
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { AGGREGATOR_KEY } from '../fake-provider/server.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { readAnswer } from '../harness/client.ts'
-import { AGGREGATOR_KEY, startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 type Upstream = 'openai' | 'anthropic' | 'groq' | 'aggregator'

@@ -20,7 +20,6 @@ export interface Upstreams {
 
 /** The encryption key of all tests. */
 export const TEST_ENCRYPTION_KEY = Buffer.alloc(32, 'tests').toString('base64')
-export const AGGREGATOR_KEY = 'sk-aggregator-key'
 
 export async function startUpstreams(): Promise<Upstreams> {
   const [aggregator, openai, groq, anthropic] = await Promise.all([
@@ -36,8 +35,7 @@ export async function startUpstreams(): Promise<Upstreams> {
     groq,
     anthropic,
     environment: {
-      AGGREGATOR_BASE_URL: aggregator.baseUrl,
-      AGGREGATOR_API_KEY: AGGREGATOR_KEY,
+      ...aggregator.environment,
       OPENAI_BASE_URL: openai.baseUrl,
       GROQ_BASE_URL: groq.baseUrl,
       ANTHROPIC_BASE_URL: anthropic.baseUrl,

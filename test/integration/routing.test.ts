@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { AGGREGATOR_KEY } from '../fake-provider/server.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { type Answer, ask, post } from '../harness/client.ts'
-import { AGGREGATOR_KEY, startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 let upstreams: Upstreams
