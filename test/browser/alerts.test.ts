@@ -5,9 +5,10 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
-import { type MailServer, readMailText, startMailServer } from '../harness/mail-server.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { readMailText, startMailServer } from '../harness/mail-server.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type Receiver, startReceiver } from '../harness/receiver.ts'
+import { startReceiver } from '../harness/receiver.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, waitForPage } from './open-browser.ts'
 import { addAdministrator } from './seed.ts'
@@ -18,27 +19,29 @@ const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
 describe.skipIf(!chromiumPath)(title, () => {
   describeOnce('the page Alerts', backend => {
     let browser: Browser
-    let proxy: TestProxy
-    let receiver: Receiver
-    let mailServer: MailServer
+    const mailServer = duringTests(() => startMailServer({ tls: 'none' }))
+    const proxy = duringTests(() =>
+      startProxy({
+        dashboard: true,
+        stores: backend.open(),
+        environment: {
+          ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
+          WEBHOOK_PRIVATE_NETWORKS: 'on',
+          SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
+          SMTP_TLS: 'off',
+          MAIL_FROM: 'proxy@example.com',
+        },
+      }),
+    )
+    const receiver = duringTests(startReceiver)
     let page: Page
     beforeAll(async () => {
-      mailServer = await startMailServer({ tls: 'none' })
-      const environment = {
-        ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
-        WEBHOOK_PRIVATE_NETWORKS: 'on',
-        SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
-        SMTP_TLS: 'off',
-        MAIL_FROM: 'proxy@example.com',
-      }
-      proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment })
       await addAdministrator(proxy)
-      receiver = startReceiver()
       browser = await openBrowser()
       page = await (await browser.newContext()).newPage()
       await openAlerts(page, proxy)
     })
-    afterAll(() => Promise.all([browser?.close(), proxy?.stop(), receiver?.stop(), mailServer?.stop()]))
+    afterAll(() => browser?.close())
 
     const dialog = () => page.getByRole('dialog')
     const rowOf = (address: string) => page.getByRole('row').filter({ has: page.getByText(address, { exact: true }) })

@@ -2,6 +2,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { chromiumPath, NO_CHROMIUM, openBrowser } from './open-browser.ts'
 
@@ -24,23 +25,19 @@ describe.skipIf(!chromiumPath)(title, () => {
   })
 
   describeOnce('a web page calls the proxy', backend => {
-    let proxy: TestProxy
-    let strict: TestProxy
+    const proxy = duringTests(() => startProxy({ stores: backend.open() }))
+    const strict = duringTests(() =>
+      startProxy({ stores: proxy.stores, environment: { CORS_ORIGINS: 'https://app.example.com' } }),
+    )
     let key: string
     let page: Page
 
     beforeAll(async () => {
-      const stores = await backend.open()
-      proxy = await startProxy({ stores })
-      strict = await startProxy({ stores, environment: { CORS_ORIGINS: 'https://app.example.com' } })
       key = await proxy.createKey()
       page = await browser.newPage()
       await page.goto(`http://127.0.0.1:${site.port}/`)
     })
-    afterAll(async () => {
-      await page?.close()
-      await Promise.all([proxy.stop(), strict.stop()])
-    })
+    afterAll(() => page?.close())
 
     /** Returns the status, headers and text that the page can read, or the error's name. */
     function callFromPage(to: TestProxy, path: string, body: Record<string, unknown> | null, bearer = key) {

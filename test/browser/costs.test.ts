@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordUsage } from '../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { describeOnce } from '../harness/backends.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, waitForPage } from './open-browser.ts'
 import { addAdministrator } from './seed.ts'
 
@@ -18,12 +19,10 @@ const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
 describe.skipIf(!chromiumPath)(title, () => {
   describeOnce('costs', backend => {
     let browser: Browser
-    let proxy: TestProxy
+    const proxy = duringTests(() => startProxy({ stores: backend.open(), dashboard: true }))
     let page: Page
     let home: string
     beforeAll(async () => {
-      const stores = await backend.open()
-      proxy = await startProxy({ stores, dashboard: true })
       await addAdministrator(proxy)
       const [made] = await proxy.query<{ id: number }>(`select create_project('acme', 'pro')::integer as id`)
       const project = made?.id ?? 0
@@ -36,7 +35,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       }
       await proxy.query(`select set_budget('acme', 'usd', 200, 'month')`)
       await recordUsage(
-        stores.database,
+        proxy.stores.database,
         Array.from({ length: 41 }, (_, n) => recordOf(project, keys, n)),
         crypto.randomUUID(),
       )
@@ -46,7 +45,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await logIn(page, home.slice(0, -'/dashboard'.length))
       home = `${home}/proj_${project}`
     })
-    afterAll(() => Promise.all([browser?.close(), proxy?.stop()]))
+    afterAll(() => browser?.close())
 
     function recordOf(project: number, [cheap = 0, expensive = 0]: readonly number[], n: number): UsageRecord {
       const isExpensive = n === 40

@@ -4,11 +4,12 @@ import OpenAI from 'openai'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lazily } from '../../src/cache/text/packed-model.ts'
-import { describeOnce, type Stores } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, pagesOf, submitLogin, waitForPage } from './open-browser.ts'
 import { addAdministrator, seedMatches, seedUsage } from './seed.ts'
 
@@ -67,23 +68,20 @@ describe.skipIf(!chromiumPath)(title, () => {
 
   // The tests of the admin API check the data of the pages on each database.
   describeOnce('the dashboard', backend => {
-    let stores: Stores
-    let proxy: TestProxy
+    const upstreams = duringTests(startUpstreams)
+    const proxy = duringTests(() =>
+      startProxy({ dashboard: true, stores: backend.open(), environment: upstreams.environment }),
+    )
     let root: string
     const seeds = lazily(async () => {
       const seeded = await seedUsage(proxy)
       await seedMatches(proxy, seeded)
       return seeded
     })
-    let upstreams: Upstreams
     beforeAll(async () => {
-      upstreams = await startUpstreams()
-      stores = await backend.open()
-      proxy = await startProxy({ dashboard: true, stores, environment: upstreams.environment })
       root = proxy.baseUrl.slice(0, -'/v1'.length)
       await addAdministrator(proxy)
     })
-    afterAll(() => Promise.all([proxy.stop(), upstreams.stop()]))
 
     async function openPage(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
       const context = await browser.newContext({ viewport: WIDE, reducedMotion: 'reduce', ...options })

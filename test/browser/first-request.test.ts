@@ -3,7 +3,8 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import { describeOnce } from '../harness/backends.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser } from './open-browser.ts'
 import { RUNNERS, runSnippet } from './run-snippet.ts'
@@ -13,11 +14,10 @@ const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
 describe.skipIf(!chromiumPath)(title, () => {
   describeOnce('the first minutes', backend => {
     let browser: Browser
-    let upstreams: Upstreams
+    const upstreams = duringTests(startUpstreams)
     let proxy: TestProxy
     let page: Page
     beforeAll(async () => {
-      upstreams = await startUpstreams()
       const [port, dashboard] = [findFreePort(), findFreePort()]
       const environment = { ...upstreams.environment, PORT: String(port), DASHBOARD: String(dashboard) }
       proxy = await startProxy({ stores: await backend.open(), environment })
@@ -27,7 +27,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       page = await context.newPage()
       await logIn(page, `http://127.0.0.1:${dashboard}`)
     })
-    afterAll(() => Promise.all([browser?.close(), proxy?.stop(), upstreams?.stop()]))
+    afterAll(() => Promise.all([browser?.close(), proxy?.stop()]))
 
     /** Copies the snippet of each language and runs it. */
     async function runAll(where: Locator, environment: Record<string, string>): Promise<void> {

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, waitForPage } from './open-browser.ts'
 import { addAdministrator } from './seed.ts'
 
@@ -29,16 +30,16 @@ const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
 describe.skipIf(!chromiumPath)(title, () => {
   describeOnce('hostile names', backend => {
     let browser: Browser
-    let upstreams: Upstreams
-    let proxy: TestProxy
+    const upstreams = duringTests(startUpstreams)
+    const proxy = duringTests(() =>
+      startProxy({ dashboard: true, stores: backend.open(), environment: upstreams.environment }),
+    )
     let page: Page
     let root: string
     /** The values of path parameters, by their placeholder. */
     let parts: Record<string, string>
 
     beforeAll(async () => {
-      upstreams = await startUpstreams()
-      proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment: upstreams.environment })
       root = proxy.baseUrl.slice(0, -'/v1'.length)
       await addAdministrator(proxy)
       await fill()
@@ -51,7 +52,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       const found = await page.locator('main li a[href*="/requests/"]').first().getAttribute('href')
       parts = { $project: `proj_${row?.id}`, $request: found?.split('/').at(-1) ?? '', $: 'nowhere/at/all' }
     })
-    afterAll(() => Promise.all([browser?.close(), proxy?.stop(), upstreams?.stop()]))
+    afterAll(() => browser?.close())
 
     /** Creates the data. Names that clients choose come from requests through the proxy. */
     async function fill(): Promise<void> {

@@ -2,7 +2,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser } from './open-browser.ts'
 import { EMAIL as ADMINISTRATOR, addAdministrator, PASSWORD } from './seed.ts'
 
@@ -12,18 +13,17 @@ const EMAIL = 'new@example.org'
 describe.skipIf(!chromiumPath)(title, () => {
   describeOnce('users', backend => {
     let browser: Browser
-    let proxy: TestProxy
+    const proxy = duringTests(() => startProxy({ dashboard: true, stores: backend.open() }))
     let root: string
     let page: Page
     beforeAll(async () => {
-      proxy = await startProxy({ dashboard: true, stores: await backend.open() })
       root = proxy.baseUrl.slice(0, -'/v1'.length)
       await addAdministrator(proxy)
       browser = await openBrowser()
       page = await (await browser.newContext()).newPage()
       await logIn(page, root)
     })
-    afterAll(() => Promise.all([browser?.close(), proxy?.stop()]))
+    afterAll(() => browser?.close())
 
     /** Accepts an invitation in a separate browser context. */
     async function takeUp(invitation: string, password: string): Promise<Page> {

@@ -3,7 +3,8 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser } from './open-browser.ts'
 import { addAdministrator, seedUsage } from './seed.ts'
 
@@ -13,15 +14,16 @@ const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElemen
 describe.skipIf(!chromiumPath)(title, () => {
   describeOnce('pickers', backend => {
     let browser: Browser
-    let proxy: TestProxy
+    const proxy = duringTests(() =>
+      startProxy({
+        dashboard: true,
+        stores: backend.open(),
+        environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY, AGGREGATOR_API_KEY: 'sk-aggregator' },
+      }),
+    )
     let page: Page
     let settings: string
     beforeAll(async () => {
-      proxy = await startProxy({
-        dashboard: true,
-        stores: await backend.open(),
-        environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY, AGGREGATOR_API_KEY: 'sk-aggregator' },
-      })
       await addAdministrator(proxy)
       const { project } = await seedUsage(proxy)
       browser = await openBrowser()
@@ -30,7 +32,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await logIn(page, root)
       settings = `${root}/dashboard/${project}/settings`
     })
-    afterAll(() => Promise.all([browser?.close(), proxy?.stop()]))
+    afterAll(() => browser?.close())
 
     const row = (name: string) => page.getByRole('row').filter({ hasText: name })
     const focused = () => page.evaluate('document.activeElement?.getAttribute("role")')

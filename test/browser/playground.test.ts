@@ -2,8 +2,9 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser } from './open-browser.ts'
 import { RUNNERS, runSnippet } from './run-snippet.ts'
 import { addAdministrator } from './seed.ts'
@@ -20,13 +21,13 @@ const MODELS = ['openai/gpt-4o-mini', 'anthropic/claude-haiku-4.5']
 describe.skipIf(!chromiumPath)(title, () => {
   describeOnce('the playground', backend => {
     let browser: Browser
-    let upstreams: Upstreams
-    let proxy: TestProxy
+    const upstreams = duringTests(startUpstreams)
+    const proxy = duringTests(() =>
+      startProxy({ dashboard: true, stores: backend.open(), environment: upstreams.environment }),
+    )
     let root: string
     let page: Page
     beforeAll(async () => {
-      upstreams = await startUpstreams()
-      proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment: upstreams.environment })
       root = proxy.baseUrl.slice(0, -'/v1'.length)
       await addAdministrator(proxy)
       const [made] = await proxy.query<{ id: number }>(`select create_project('play', 'pro') as id`)
@@ -36,7 +37,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.goto(`${root}/dashboard/proj_${made?.id}/playground`)
       await page.getByRole('button', { name: 'Providers', exact: true }).click()
     })
-    afterAll(() => Promise.all([browser?.close(), proxy?.stop(), upstreams?.stop()]))
+    afterAll(() => browser?.close())
 
     const send = async (message: string) => {
       await page.getByLabel('Message').fill(message)

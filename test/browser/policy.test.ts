@@ -2,8 +2,9 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, waitForPage } from './open-browser.ts'
 import { addAdministrator, seedUsage } from './seed.ts'
 
@@ -12,13 +13,13 @@ const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
 describe.skipIf(!chromiumPath)(title, () => {
   describeOnce('settings and limits', backend => {
     let browser: Browser
-    let upstreams: Upstreams
-    let proxy: TestProxy
+    const upstreams = duringTests(startUpstreams)
+    const proxy = duringTests(() =>
+      startProxy({ dashboard: true, stores: backend.open(), environment: upstreams.environment }),
+    )
     let page: Page
     let project: string
     beforeAll(async () => {
-      upstreams = await startUpstreams()
-      proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment: upstreams.environment })
       await addAdministrator(proxy)
       const seeded = await seedUsage(proxy)
       project = `${proxy.baseUrl.slice(0, -'/v1'.length)}/dashboard/${seeded.project}`
@@ -26,7 +27,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage()
       await logIn(page, proxy.baseUrl.slice(0, -'/v1'.length))
     })
-    afterAll(() => Promise.all([browser?.close(), proxy?.stop(), upstreams?.stop()]))
+    afterAll(() => browser?.close())
 
     async function open(path: string): Promise<void> {
       await page.goto(`${project}/${path}`)

@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs'
 import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser } from './open-browser.ts'
 import { addAdministrator, type Seeded, seedMatches, seedUsage } from './seed.ts'
@@ -20,18 +21,13 @@ describe.skipIf(!chromiumPath)(title, () => {
   describeOnce('finding requests', backend => {
     let browser: Browser
     let proxy: TestProxy
-    let upstream: FakeProvider
+    const upstream = duringTests(startFakeProvider)
     let root: string
     let seeded: Seeded
     let page: Page
     beforeAll(async () => {
-      upstream = await startFakeProvider()
       const stores = await backend.open()
-      const environment = {
-        AGGREGATOR_BASE_URL: upstream.baseUrl,
-        AGGREGATOR_API_KEY: 'sk-upstream',
-        UPSTREAM_MAX_RETRIES: '0',
-      }
+      const environment = { ...upstream.environment, UPSTREAM_MAX_RETRIES: '0' }
       proxy = await startProxy({ dashboard: true, stores, environment })
       root = proxy.baseUrl.slice(0, -'/v1'.length)
       await addAdministrator(proxy)
@@ -52,7 +48,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       ).newPage()
       await logIn(page, root)
     })
-    afterAll(() => Promise.all([browser?.close(), proxy?.stop(), upstream?.stop()]))
+    afterAll(() => Promise.all([browser?.close(), proxy?.stop()]))
 
     /** Checks that the page does not overflow at either screen width. */
     async function fits(name: string): Promise<void> {

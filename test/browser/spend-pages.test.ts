@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordUsage } from '../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { describeOnce } from '../harness/backends.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, waitForPage } from './open-browser.ts'
 import { addAdministrator } from './seed.ts'
 
@@ -16,14 +17,12 @@ const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
 describe.skipIf(!chromiumPath)(title, () => {
   describeOnce('spend', backend => {
     let browser: Browser
-    let proxy: TestProxy
+    const proxy = duringTests(() => startProxy({ stores: backend.open(), dashboard: true }))
     let page: Page
     let root: string
     const projects: number[] = []
 
     beforeAll(async () => {
-      const stores = await backend.open()
-      proxy = await startProxy({ stores, dashboard: true })
       await addAdministrator(proxy)
       const records: UsageRecord[] = []
       for (const [at, name] of ['small', 'large'].entries()) {
@@ -34,14 +33,14 @@ describe.skipIf(!chromiumPath)(title, () => {
         projects.push(made?.id ?? 0)
         for (let n = 0; n < 6 * (at + 1); n++) records.push(recordOf(made?.id ?? 0, key?.id ?? 0, n))
       }
-      await recordUsage(stores.database, records, crypto.randomUUID())
+      await recordUsage(proxy.stores.database, records, crypto.randomUUID())
       root = proxy.baseUrl.slice(0, -'/v1'.length)
       browser = await openBrowser()
       page = await (await browser.newContext()).newPage()
       await page.setViewportSize(DESKTOP)
       await logIn(page, root)
     })
-    afterAll(() => Promise.all([browser?.close(), proxy?.stop()]))
+    afterAll(() => browser?.close())
 
     /** Of six records, three belong to a session that reads the prompt cache, two to one that never does, one to none. */
     function recordOf(project: number, key: number, n: number): UsageRecord {

@@ -7,8 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, waitForPage } from './open-browser.ts'
 import { runSnippet } from './run-snippet.ts'
 import { addAdministrator } from './seed.ts'
@@ -31,18 +32,21 @@ describe.skipIf(!chromiumPath)(title, () => {
   afterAll(() => browser.close())
 
   describeBackends('an owner with a phone', backend => {
-    let upstreams: Upstreams
-    let proxy: TestProxy
+    const upstreams = duringTests(startUpstreams)
+    const proxy = duringTests(() =>
+      startProxy({
+        dashboard: true,
+        stores: backend.open(),
+        environment: { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' },
+      }),
+    )
     let page: Page
     let snippet: string
     let key: string
     beforeAll(async () => {
-      upstreams = await startUpstreams()
-      const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' }
-      proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment })
       await addAdministrator(proxy)
     })
-    afterAll(() => Promise.all([page?.context().close(), proxy?.stop(), upstreams?.stop()]))
+    afterAll(() => page?.context().close())
 
     const openPage = async () => (await browser.newContext(PHONE)).newPage()
 

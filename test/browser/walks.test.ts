@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, waitForPage } from './open-browser.ts'
 import { addAdministrator, seedMatches, seedUsage } from './seed.ts'
@@ -106,14 +107,13 @@ describe.skipIf(!chromiumPath)(title, () => {
 
   describe.each(Object.entries(DEVICES))('%s', (device, options) => {
     describeOnce('walks', backend => {
-      let upstreams: Upstreams
+      const upstreams = duringTests(startUpstreams)
       let proxy: TestProxy
       let context: BrowserContext
       let root: string
       const projects = { seeded: '', fresh: '' }
       let facts: Record<string, string>
       beforeAll(async () => {
-        upstreams = await startUpstreams()
         const stores = await backend.open()
         proxy = await startProxy({ dashboard: true, stores, environment: upstreams.environment })
         root = proxy.baseUrl.slice(0, -'/v1'.length)
@@ -144,7 +144,7 @@ describe.skipIf(!chromiumPath)(title, () => {
         await logIn(page, root)
         await page.close()
       })
-      afterAll(() => Promise.all([context?.close(), proxy?.stop(), upstreams?.stop()]))
+      afterAll(() => Promise.all([context?.close(), proxy?.stop()]))
 
       test.each(WALKS.map(walk => [walk.name, walk] as const))('%s', async (_, walk) => {
         const page = await context.newPage()

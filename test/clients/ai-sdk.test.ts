@@ -12,17 +12,14 @@ import type { ContentBlock } from '@anthropic-ai/sdk/resources/messages'
 import * as ai7 from 'ai'
 import * as ai5 from 'ai-5'
 import * as ai6 from 'ai-6'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeOnce, type Stores } from '../harness/backends.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { describeOnce } from '../harness/backends.ts'
 import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 // The versions' types differ in parts that this test does not use, so all versions use the types of the newest one.
 type Sdk = Pick<typeof ai7, 'generateText' | 'streamText' | 'stepCountIs' | 'tool' | 'jsonSchema'>
@@ -59,23 +56,18 @@ const MODELS = ['gpt-5-mini', 'openai/gpt-5-mini', 'claude-haiku-4-5', 'llama-3.
 const BEFORE = 'First I look at the sky.'
 
 describeOnce('the AI SDK holds conversations', backend => {
-  let stores: Stores
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let project: string
 
-  beforeAll(async () => {
-    stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
-  })
   beforeEach(async () => {
     upstreams.reset()
     project = `p-${crypto.randomUUID()}`
   })
-  afterAll(() => proxy.stop())
 
   async function connect() {
     const apiKey = await proxy.createKey({ project, type: 'project' })
-    for (const provider of ['openai', 'anthropic', 'groq'] as const) await storeKey(stores, project, provider, 'sk-own')
+    for (const provider of ['openai', 'anthropic', 'groq'] as const)
+      await storeKey(proxy.stores, project, provider, 'sk-own')
     return { baseURL: proxy.baseUrl, apiKey }
   }
 

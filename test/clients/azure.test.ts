@@ -1,32 +1,26 @@
 /** The openai package's client for Azure: its paths, its header and all of its endpoints. */
 import OpenAI, { AzureOpenAI, toFile } from 'openai'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 describeOnce('Azure’s client', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let root: string
   let apiKey: string
   let client: AzureOpenAI
 
   beforeAll(async () => {
-    const stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
     root = proxy.baseUrl.slice(0, -'/v1'.length)
     apiKey = await proxy.createKey({ project: 'azure', type: 'project' })
-    await storeKey(stores, 'azure', 'openai', 'sk-own')
+    await storeKey(proxy.stores, 'azure', 'openai', 'sk-own')
     client = new AzureOpenAI({ endpoint: root, apiKey, apiVersion: '2025-04-01-preview', maxRetries: 0 })
   })
   beforeEach(() => upstreams.reset())
-  afterAll(() => proxy.stop())
 
   const paths = () => upstreams.openai.requests.map(({ path }) => path)
   const model = 'gpt-4o-mini'

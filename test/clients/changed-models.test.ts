@@ -2,12 +2,13 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import type { ResponseInput } from 'openai/resources/responses/responses'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { FINAL_TEXT, STRICT_VENDORS, strictVendorScript, TOOL } from '../fake-provider/strict-vendors.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { draw } from '../harness/depth.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const RESULT = 'Blue.'
 const SCHEMA = { type: 'object' as const, properties: { at: { type: 'string' as const } } }
@@ -18,25 +19,18 @@ const MODELS = STRICT_VENDORS.map(({ model }) => model)
 const CHANGES = MODELS.flatMap(from => MODELS.filter(to => to !== from).map(to => [from, to] as const))
 
 describeOnce('another model continues', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), environment: { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' } }),
+  )
   let apiKey: string
   let question: string
 
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' }
-    proxy = await startProxy({ stores: await backend.open(), environment })
-  })
   beforeEach(async () => {
     upstreams.reset()
     upstreams.aggregator.script(strictVendorScript())
     apiKey = await proxy.createKey({ project: `p-${crypto.randomUUID()}`, type: 'project' })
     question = `What colour is it? ${crypto.randomUUID()}`
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   type Message = OpenAI.ChatCompletionMessage

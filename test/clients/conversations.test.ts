@@ -1,18 +1,15 @@
 /** Conversations by reference at /v1/responses, with models whose providers store no responses: the proxy stores them for the key. */
 import OpenAI from 'openai'
 import type { ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Script } from '../fake-provider/server.ts'
-import { describeOnce, type Stores } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { draw } from '../harness/depth.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 const MODELS = ['openai/gpt-4o-mini', 'claude-haiku-4-5', 'llama-3.3-70b-versatile'] as const
 
@@ -34,15 +31,12 @@ const knowNone: Script = ({ method, path }) =>
 
 describe.each(['chat', 'all'])('an aggregator that supports %s', speaks => {
   describeOnce('responses are stored for the key that requested them', backend => {
-    let stores: Stores
-    let proxy: TestProxy
+    const proxy = duringTests(() =>
+      startProxy({ stores: backend.open(), environment: { ...upstreams.environment, AGGREGATOR_SPEAKS: speaks } }),
+    )
     let client: OpenAI
     let project: string
 
-    beforeAll(async () => {
-      stores = await backend.open()
-      proxy = await startProxy({ stores, environment: { ...upstreams.environment, AGGREGATOR_SPEAKS: speaks } })
-    })
     beforeEach(async () => {
       upstreams.reset()
       upstreams.aggregator.script(keepNothing)
@@ -50,9 +44,8 @@ describe.each(['chat', 'all'])('an aggregator that supports %s', speaks => {
       project = `p-${crypto.randomUUID()}`
       client = await connect()
       for (const provider of ['openai', 'anthropic', 'groq'] as const)
-        await storeKey(stores, project, provider, 'sk-own')
+        await storeKey(proxy.stores, project, provider, 'sk-own')
     })
-    afterAll(() => proxy.stop())
 
     async function connect(of = project): Promise<OpenAI> {
       const apiKey = await proxy.createKey({ project: of, type: 'project' })

@@ -3,32 +3,25 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { Agent, tool as agentTool, OpenAIProvider, Runner } from '@openai/agents'
 import { generateObject, generateText, type LanguageModel, stepCountIs, streamText, tool } from 'ai'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { describeOnce } from '../harness/backends.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 const MODEL = 'openai/gpt-4o-mini'
 
 describeOnce('frameworks with their defaults, with an aggregator’s model', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let apiKey: string
 
-  beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment })
-  })
   beforeEach(async () => {
     upstreams.reset()
     apiKey = await proxy.createKey({ type: 'project' })
   })
-  afterAll(() => proxy.stop())
 
   /** The default of each package: OpenAI's uses Responses, Anthropic's uses Messages. */
   const models: [string, () => LanguageModel][] = [

@@ -2,10 +2,11 @@
  * Zed and VS Code. No package contains their code, so this test sends requests in the form that their sources build, and checks what their
  * parsers require of each event. Sources: zed-industries/zed at 014676e4, microsoft/vscode-copilot-chat at 092f70e3.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { readEvents } from './streams/read-events.ts'
 import { callWeather } from './weather-tool.ts'
 
@@ -163,28 +164,21 @@ function readEvent(event: Body, answer: ParsedAnswer): void {
 }
 
 describeOnce('editors', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let keys: Record<'direct' | 'aggregator', string>
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
     keys = {
       direct: await proxy.createKey({ project: 'direct', type: 'project' }),
       aggregator: await proxy.createKey({ type: 'project' }),
     }
     for (const provider of ['openai', 'anthropic', 'groq'] as const)
-      await storeKey(stores, 'direct', provider, 'sk-own')
+      await storeKey(proxy.stores, 'direct', provider, 'sk-own')
   })
   beforeEach(() => {
     upstreams.reset()
     callWeather(upstreams)
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   async function send(door: string, model: string, body: Body): Promise<ParsedAnswer> {

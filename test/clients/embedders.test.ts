@@ -1,10 +1,11 @@
 import { OpenAIEmbeddings } from '@langchain/openai'
 import { OpenAIEmbedding } from '@llamaindex/openai'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RecordedRequest } from '../fake-provider/recording.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 const model = 'openai/text-embedding-3-small'
@@ -82,23 +83,19 @@ function inputOf({ body }: RecordedRequest): unknown {
 
 // Storage does not depend on the client. The tests of the endpoint check vectors on each database.
 describeOnce('embedding clients', backend => {
-  let upstream: FakeProvider
+  const upstream = duringTests(startFakeProvider)
   let proxy: TestProxy
   let direct: Connection
   let proxied: Connection
 
-  beforeAll(async () => {
-    upstream = await startFakeProvider()
-    direct = { baseURL: upstream.baseUrl, apiKey: 'k' }
-  })
   beforeEach(async () => {
     await proxy?.stop()
     upstream.reset()
-    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
-    proxy = await startProxy({ stores: await backend.open(), environment })
+    direct = { baseURL: upstream.baseUrl, apiKey: 'k' }
+    proxy = await startProxy({ stores: backend.open(), environment: upstream.environment })
     proxied = { baseURL: proxy.baseUrl, apiKey: await proxy.createKey({ type: 'project' }) }
   })
-  afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
+  afterAll(() => proxy.stop())
 
   const texts = ['What is a vector?', 'Où est la gare ?', '東京タワーはどこですか', 'x'.repeat(5_000), '🙂']
 

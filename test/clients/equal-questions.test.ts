@@ -11,10 +11,11 @@ import { generateText, type LanguageModel } from 'ai'
 import OpenAI from 'openai'
 import type { ChatCompletionContentPart } from 'openai/resources/chat/completions'
 import type { ResponseInputContent } from 'openai/resources/responses/responses'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const QUESTION = 'How do I bake sourdough bread at home?'
 const REWORDED = 'How can I bake sourdough bread at home?'
@@ -41,18 +42,14 @@ const image = (data: string): ContentBlockParam => ({
 })
 
 describeBackends('a question in another encoding', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let key: string
   let openai: OpenAI
   let anthropic: Anthropic
   let seen: (string | null)[]
   let sdk: Record<'chat' | 'responses' | 'messages', LanguageModel>
 
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-    proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment })
-  })
   beforeEach(async () => {
     const project = `p-${crypto.randomUUID().slice(0, 8)}`
     key = await proxy.createKey({ project, type: 'project' })
@@ -77,10 +74,6 @@ describeBackends('a question in another encoding', backend => {
       responses: createOpenAI(to)('gpt-4o-mini'),
       messages: createAnthropic(to)('claude-haiku-4-5'),
     }
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   /** Sends the requests one after the other. Returns X-Proxy-Cache of each. */

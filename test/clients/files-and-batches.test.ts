@@ -1,17 +1,14 @@
 /** Files and batches of OpenAI's package. Only one project sees them, although other projects share its account at the provider. */
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI, { toFile } from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { shortenEndUser } from '../../src/formats/end-user.ts'
-import { describeOnce, type Stores } from '../harness/backends.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { describeOnce } from '../harness/backends.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 const batchLine = (body: object, id = 0) =>
   JSON.stringify({ custom_id: `${id}`, method: 'POST', url: '/v1/chat/completions', body })
@@ -21,23 +18,17 @@ const lines = (count: number) =>
   toFile(Buffer.from(`${Array.from({ length: count }, (_, i) => line(i)).join('\n')}\n\n`), 'in.jsonl')
 
 describeOnce('files and batches', backend => {
-  let stores: Stores
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let project: string
   let client: OpenAI
   let other: OpenAI
 
-  beforeAll(async () => {
-    stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
-  })
   beforeEach(async () => {
     upstreams.reset()
     project = `p-${crypto.randomUUID()}`
     client = await connect({ project })
     other = await connect({})
   })
-  afterAll(() => proxy.stop())
 
   async function connect(options: { project?: string; type?: 'project' | 'test'; plan?: string }): Promise<OpenAI> {
     const apiKey = await proxy.createKey({ type: 'project', ...options })
@@ -64,7 +55,7 @@ describeOnce('files and batches', backend => {
 
   describe.each(['openai', 'aggregator'] as const)('stored by %s', keeper => {
     beforeEach(async () => {
-      if (keeper === 'openai') await storeKey(stores, project, 'openai', 'sk-shared')
+      if (keeper === 'openai') await storeKey(proxy.stores, project, 'openai', 'sk-shared')
     })
     const fakeProvider = () => upstreams[keeper]
 
@@ -141,7 +132,7 @@ describeOnce('files and batches', backend => {
       if (keeper === 'openai') {
         const name = `p-${crypto.randomUUID()}`
         other = await connect({ project: name })
-        await storeKey(stores, name, 'openai', 'sk-shared')
+        await storeKey(proxy.stores, name, 'openai', 'sk-shared')
       }
       const file = await upload()
       const batch = await start(file.id)
@@ -200,7 +191,8 @@ describeOnce('files and batches', backend => {
     async keeper => {
       const name = `p-${crypto.randomUUID()}`
       other = await connect({ project: name })
-      if (keeper === 'openai') for (const owner of [project, name]) await storeKey(stores, owner, 'openai', 'sk-shared')
+      if (keeper === 'openai')
+        for (const owner of [project, name]) await storeKey(proxy.stores, owner, 'openai', 'sk-shared')
       const { id } = await upload()
       upstreams[keeper].requests.length = 0
       for (const attempt of naming(id, other)) {
@@ -317,13 +309,13 @@ describeOnce('files and batches', backend => {
     await expect(upload(tester)).rejects.toThrow('404 The sandbox, which answers test keys, has no /v1/files')
     await expect(tester.files.list()).rejects.toThrow('404')
     await expect(start('file-1', tester)).rejects.toThrow('404 The sandbox')
-    await storeKey(stores, project, 'groq', 'gsk-own')
+    await storeKey(proxy.stores, project, 'groq', 'gsk-own')
     const file = await client.files.create({ file: await toFile(Buffer.from(line(0, GROQS)), 'a'), purpose: 'batch' })
     expect(upstreams.groq.requests.map(({ path }) => path)).toEqual(['/v1/files'])
     await proxy.query(`delete from provider_keys`)
     await expect(client.files.retrieve(file.id)).rejects.toThrow('404 This file or batch was created with the project')
     const { AGGREGATOR_API_KEY: _, AGGREGATOR_BASE_URL: _address, ...environment } = upstreams.environment
-    const bare = await startProxy({ stores, environment })
+    const bare = await startProxy({ stores: proxy.stores, environment })
     const alone = new OpenAI({ baseURL: bare.baseUrl, apiKey: client.apiKey, maxRetries: 0 })
     await expect(upload(alone)).rejects.toThrow('503 No upstream is configured for files and batches')
     await bare.stop()

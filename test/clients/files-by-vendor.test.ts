@@ -3,12 +3,13 @@
  */
 import Anthropic, { toFile as toAnthropicFile } from '@anthropic-ai/sdk'
 import OpenAI, { toFile } from 'openai'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { AGGREGATOR_KEY } from '../fake-provider/server.ts'
-import { describeOnce, type Stores } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { readAnswer } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 type Upstream = 'openai' | 'anthropic' | 'groq' | 'aggregator'
 const ALL: readonly Upstream[] = ['openai', 'anthropic', 'groq', 'aggregator']
@@ -23,31 +24,23 @@ const BETA = 'files-api-2025-04-14'
 const OLD_VERSION = { 'anthropic-version': '2023-06-01' }
 
 describeOnce('requests without a model', backend => {
-  let upstreams: Upstreams
-  let stores: Stores
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let root: string
   let key: string
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
     root = proxy.baseUrl.slice(0, -'/v1'.length)
   })
   beforeEach(async () => {
     upstreams.reset()
     key = await open(['openai', 'anthropic', 'groq'])
   })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
-  })
 
   async function open(vendors: readonly ('openai' | 'anthropic' | 'groq')[]) {
     const project = `p-${crypto.randomUUID()}`
     const key = await proxy.createKey({ project, type: 'project' })
-    for (const vendor of vendors) await storeKey(stores, project, vendor, SECRETS[vendor])
+    for (const vendor of vendors) await storeKey(proxy.stores, project, vendor, SECRETS[vendor])
     return key
   }
 

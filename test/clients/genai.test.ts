@@ -1,16 +1,13 @@
 /** Google's package @google/genai, with models of several vendors. */
 import { ApiError, type Content, FunctionCallingConfigMode, GoogleGenAI, Type } from '@google/genai'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeOnce, type Stores } from '../harness/backends.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describeOnce } from '../harness/backends.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { callWeather } from './weather-tool.ts'
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 const WEATHER = {
   functionDeclarations: [
@@ -24,25 +21,21 @@ const WEATHER = {
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 describeOnce('Google’s package', backend => {
-  let stores: Stores
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let client: GoogleGenAI
   let key: string
   let root: string
 
   beforeAll(async () => {
-    stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
     root = proxy.baseUrl.replace(/\/v1$/, '')
   })
   beforeEach(async () => {
     upstreams.reset()
     const project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
-    await storeKey(stores, project, 'anthropic', 'sk-ant-own')
+    await storeKey(proxy.stores, project, 'anthropic', 'sk-ant-own')
     client = connect(key)
   })
-  afterAll(() => proxy.stop())
 
   function connect(apiKey: string, apiVersion?: string): GoogleGenAI {
     return new GoogleGenAI({ apiKey, httpOptions: { baseUrl: root, ...(apiVersion && { apiVersion }) } })

@@ -1,17 +1,14 @@
 /** Message batches of Anthropic's package, at a gateway's base URL: counted, checked, owned and charged like other requests. */
 import Anthropic from '@anthropic-ai/sdk'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { MAX_MAIN_THREAD_BYTES, workerPool } from '../../src/event-loop/worker-pool.ts'
-import { describeOnce, type Stores } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { get, post, readAnswer } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 const PATH = '/messages/batches'
 const MODEL = 'claude-haiku-4-5'
@@ -22,24 +19,18 @@ const one = (custom_id: string, model = MODEL, content = `${custom_id}?`): Reque
 })
 
 describeOnce('message batches', backend => {
-  let stores: Stores
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let project: string
   let key: string
   let client: Anthropic
 
-  beforeAll(async () => {
-    stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
-  })
   beforeEach(async () => {
     upstreams.reset()
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
     client = connect(key)
-    await storeKey(stores, project, 'anthropic', 'sk-ant-shared')
+    await storeKey(proxy.stores, project, 'anthropic', 'sk-ant-shared')
   })
-  afterAll(() => proxy.stop())
 
   const connect = (apiKey: string) =>
     new Anthropic({ baseURL: `${proxy.baseUrl.replace(/\/v1$/, '')}/anthropic`, apiKey, maxRetries: 0 })
@@ -142,7 +133,7 @@ describeOnce('message batches', backend => {
   test('another project has none of it, in the same account', async () => {
     const name = `p-${crypto.randomUUID()}`
     const other = connect(await proxy.createKey({ project: name, type: 'project' }))
-    await storeKey(stores, name, 'anthropic', 'sk-ant-shared')
+    await storeKey(proxy.stores, name, 'anthropic', 'sk-ant-shared')
     const { id } = await create([one('a')])
     upstreams.anthropic.requests.length = 0
     const { batches } = other.messages
@@ -203,7 +194,7 @@ describeOnce('message batches', backend => {
       values ('ten-in-all', 1000, 1000, 10, 1000, 1) on conflict do nothing`)
     project = `p-${crypto.randomUUID()}`
     client = connect(await proxy.createKey({ project, type: 'project', plan: 'ten-in-all' }))
-    await storeKey(stores, project, 'anthropic', 'sk-ant-own')
+    await storeKey(proxy.stores, project, 'anthropic', 'sk-ant-own')
     const many = (count: number) => Array.from({ length: count }, (_, n) => one(`${n}`))
     await expect(create(many(11))).rejects.toThrow('Monthly quota exceeded')
     expect(await counted()).toBe(0)

@@ -1,11 +1,12 @@
 /** Clients of the Messages API with a model whose vendor has Responses: tool loops with encrypted reasoning, as Claude Code has them. */
 import Anthropic from '@anthropic-ai/sdk'
 import type { BetaMessageParam, MessageCreateParamsNonStreaming } from '@anthropic-ai/sdk/resources/beta/messages'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { createStrictOpenAi, FINAL_TEXT, type StrictOpenAi } from '../fake-provider/strict-openai.ts'
-import { describeOnce, type Stores } from '../harness/backends.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { describeOnce } from '../harness/backends.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const HOW = ['plain', 'streamed'] as const
 type JsonObject = Record<string, unknown>
@@ -17,32 +18,22 @@ const LOOK = {
 }
 
 describeOnce('messages over Responses', backend => {
-  let upstreams: Upstreams
-  let stores: Stores
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let openai: StrictOpenAi
   let client: Anthropic
   let question: string
   let project: string
 
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-    stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
-  })
   beforeEach(async () => {
     upstreams.reset()
     openai = createStrictOpenAi()
     upstreams.openai.script(openai.script)
     project = `p-${crypto.randomUUID()}`
     const apiKey = await proxy.createKey({ project, type: 'project' })
-    for (const vendor of ['openai', 'anthropic'] as const) await storeKey(stores, project, vendor, 'sk-own')
+    for (const vendor of ['openai', 'anthropic'] as const) await storeKey(proxy.stores, project, vendor, 'sk-own')
     client = new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), apiKey, maxRetries: 0 })
     question = `What colour is it? ${crypto.randomUUID()}`
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   /** The fields of Claude Code's requests. */
@@ -288,20 +279,15 @@ describeOnce('messages over Responses', backend => {
 })
 
 describeOnce('messages at an aggregator that has Responses alone', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), environment: { ...upstreams.environment, AGGREGATOR_SPEAKS: 'responses' } }),
+  )
   let client: Anthropic
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const environment = { ...upstreams.environment, AGGREGATOR_SPEAKS: 'responses' }
-    proxy = await startProxy({ stores: await backend.open(), environment })
     const apiKey = await proxy.createKey({ project: `p-${crypto.randomUUID()}`, type: 'project' })
     client = new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), apiKey, maxRetries: 0 })
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   test.each(HOW)('call a tool and continue with its result, %s', async how => {

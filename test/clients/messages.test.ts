@@ -1,16 +1,13 @@
 /** Anthropic's package and the requests of Claude Code, with Claude models and others. */
 import Anthropic from '@anthropic-ai/sdk'
 import type { MessageCreateParamsNonStreaming } from '@anthropic-ai/sdk/resources/messages'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeOnce, type Stores } from '../harness/backends.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { describeOnce } from '../harness/backends.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 const WEATHER: Anthropic.Tool = {
   name: 'get_weather',
@@ -19,24 +16,18 @@ const WEATHER: Anthropic.Tool = {
 }
 
 describeOnce('Anthropic’s package requests messages', backend => {
-  let stores: Stores
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let client: Anthropic
   let project: string
   let key: string
 
-  beforeAll(async () => {
-    stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
-  })
   beforeEach(async () => {
     upstreams.reset()
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
     client = connect({ apiKey: key })
-    await storeKey(stores, project, 'anthropic', 'sk-ant-own')
+    await storeKey(proxy.stores, project, 'anthropic', 'sk-ant-own')
   })
-  afterAll(() => proxy.stop())
 
   /** Anthropic's clients append /v1 to the base URL. */
   function connect(options: { apiKey?: string | null; authToken?: string | null }): Anthropic {

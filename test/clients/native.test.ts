@@ -7,15 +7,16 @@ import { Agent, tool as agentTool, OpenAIProvider, Runner } from '@openai/agents
 import { generateText, jsonSchema, type ModelMessage, stepCountIs, streamText, tool } from 'ai'
 import OpenAI from 'openai'
 import type { Response, ResponseInput } from 'openai/resources/responses/responses'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { messagesFormat } from '../../src/formats/messages/messages-format.ts'
 import type { JsonObject, Scenario } from '../fake-provider/scenario.ts'
 import type { Script } from '../fake-provider/server.ts'
 import { FINAL_TEXT, strictVendorScript, TOOL } from '../fake-provider/strict-vendors.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { draw } from '../harness/depth.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
-import { type ProxyOptions, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { type ProxyOptions, startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const MODEL = 'openai/gpt-5-mini'
@@ -95,18 +96,15 @@ function thinkInMessages(): Script {
 
 describe.each(['chat', 'all'])('with an aggregator that supports %s', speaks => {
   describeOnce('a conversation continues', backend => {
-    let upstreams: Upstreams
-    let proxy: TestProxy
+    const upstreams = duringTests(startUpstreams)
+    const proxy = duringTests(() =>
+      startProxy({ stores: backend.open(), environment: { ...upstreams.environment, AGGREGATOR_SPEAKS: speaks } }),
+    )
     let project: string
     let apiKey: string
     let client: OpenAI
     let question: string
 
-    beforeAll(async () => {
-      upstreams = await startUpstreams()
-      const environment = { ...upstreams.environment, AGGREGATOR_SPEAKS: speaks }
-      proxy = await startProxy({ stores: await backend.open(), environment })
-    })
     beforeEach(async () => {
       upstreams.reset()
       upstreams.aggregator.script(think())
@@ -114,10 +112,6 @@ describe.each(['chat', 'all'])('with an aggregator that supports %s', speaks => 
       apiKey = await proxy.createKey({ project, type: 'project' })
       client = new OpenAI({ baseURL: proxy.baseUrl, apiKey, maxRetries: 0 })
       question = `What colour is it? ${crypto.randomUUID()}`
-    })
-    afterAll(async () => {
-      await proxy.stop()
-      await upstreams.stop()
     })
 
     const tools = [{ type: 'function' as const, name: TOOL, parameters: SCHEMA, strict: false }]
@@ -272,28 +266,22 @@ describe.each(['chat', 'all'])('with an aggregator that supports %s', speaks => 
 })
 
 describeOnce('a background response under a shared key', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  let options: ProxyOptions
+  const proxy = duringTests(async () => {
+    const environment = { ...upstreams.environment, AGGREGATOR_SPEAKS: 'responses' }
+    options = { stores: await backend.open(), environment }
+    return startProxy(options)
+  })
   let project: string
   let client: OpenAI
   let question: string
-  let options: ProxyOptions
 
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const environment = { ...upstreams.environment, AGGREGATOR_SPEAKS: 'responses' }
-    options = { stores: await backend.open(), environment }
-    proxy = await startProxy(options)
-  })
   beforeEach(async () => {
     upstreams.reset()
     project = `p-${crypto.randomUUID()}`
     client = await connect(project)
     question = `What colour is it? ${crypto.randomUUID()}`
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   async function connect(of = `p-${crypto.randomUUID()}`): Promise<OpenAI> {

@@ -2,13 +2,14 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import type { ResponseInput } from 'openai/resources/responses/responses'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createChatAssembler } from '../../src/formats/chat/assemble-chat.ts'
 import { FINAL_TEXT, STRICT_VENDORS, strictVendorScript, TOOL } from '../fake-provider/strict-vendors.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { draw } from '../harness/depth.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 type Fields = Record<string, unknown>
 interface Call {
@@ -78,24 +79,16 @@ const each = (forms: object) =>
   draw(VENDORS.flatMap(([name, how, model]) => Object.keys(forms).map(form => [name, how, form, model] as const)))
 
 describeBackends('provider extras that a client omits are restored', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let apiKey: string
   let question: string
 
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-    proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment })
-  })
   beforeEach(async () => {
     upstreams.reset()
     upstreams.aggregator.script(strictVendorScript())
     apiKey = await openKey()
     question = `What colour is it? ${crypto.randomUUID()}`
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   const openKey = (project = `p-${crypto.randomUUID()}`) => proxy.createKey({ project, type: 'project' })

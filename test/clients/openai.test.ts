@@ -1,11 +1,12 @@
 import OpenAI from 'openai'
 import { zodResponseFormat } from 'openai/helpers/zod'
 import type { ChatCompletion, ChatCompletionChunk, ChatCompletionTool } from 'openai/resources/chat/completions'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const MODEL = 'openai/gpt-4o-mini'
 const WEATHER: ChatCompletionTool = {
@@ -51,19 +52,15 @@ const LATENCY = expect.stringMatching(/^\d+\.\d+$/)
 const SECONDS = expect.stringMatching(/^\d$/)
 
 describeOnce('the official openai client', backend => {
-  let proxy: TestProxy
-  let fakeProvider: FakeProvider
+  const fakeProvider = duringTests(() => startFakeProvider({ flavour: 'aggregator', apiKey: 'vendor-key' }))
+  const proxy = duringTests(() =>
+    startProxy({
+      stores: backend.open(),
+      environment: { ...fakeProvider.environment, AGGREGATOR_NAME: 'fake-provider' },
+    }),
+  )
 
   beforeAll(async () => {
-    fakeProvider = await startFakeProvider({ flavour: 'aggregator', apiKey: 'vendor-key' })
-    proxy = await startProxy({
-      stores: await backend.open(),
-      environment: {
-        AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
-        AGGREGATOR_API_KEY: 'vendor-key',
-        AGGREGATOR_NAME: 'fake-provider',
-      },
-    })
     await proxy.stores.database.runScript(`
       insert into plans (
         name, requests_per_minute_per_key, requests_per_minute_per_address, requests_per_month,
@@ -71,7 +68,6 @@ describeOnce('the official openai client', backend => {
       )
       values ('two-a-minute', 2, 1000, 1000, 2, 1000), ('one-a-month', 1000, 1000, 1, 1000, 1)`)
   })
-  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   /** Creates a client as a program does: only the base URL and the key are set. */
   const connect = (apiKey: string) => new OpenAI({ baseURL: proxy.baseUrl, apiKey })

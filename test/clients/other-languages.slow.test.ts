@@ -4,10 +4,11 @@
  */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { openSharedEmbedded } from '../harness/shared-embedded.ts'
 import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 import { callWeather } from './weather-tool.ts'
@@ -90,31 +91,27 @@ const PROVIDERS = ['openai', 'anthropic', 'groq'] as const
 const missing = ({ needed }: { needed: string[] }) => needed.find(name => !Bun.which(name))
 
 describe.skipIf(LANGUAGES.every(missing))('clients of other languages', () => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
-  let environment: Record<string, string>
-
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-    callWeather(upstreams)
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(async () => {
     const stores = {
       database: await openSharedEmbedded(),
       store: createInProcessStore(),
       databaseUrl: null,
       redisUrl: null,
     }
-    proxy = await startProxy({ stores, environment: upstreams.environment })
+    return startProxy({ stores, environment: upstreams.environment })
+  })
+  let environment: Record<string, string>
+
+  beforeAll(async () => {
+    callWeather(upstreams)
     const direct = await proxy.createKey({ project: 'direct', type: 'project' })
-    for (const provider of PROVIDERS) await storeKey(stores, 'direct', provider, 'sk-own')
+    for (const provider of PROVIDERS) await storeKey(proxy.stores, 'direct', provider, 'sk-own')
     environment = {
       PROXY_ROOT: proxy.baseUrl.replace(/\/v1$/, ''),
       PROXY_KEY_DIRECT: direct,
       PROXY_KEY_AGGREGATOR: await proxy.createKey({ type: 'project' }),
     }
-  })
-  afterAll(async () => {
-    await proxy?.stop()
-    await upstreams?.stop()
   })
 
   test.for(LANGUAGES)(

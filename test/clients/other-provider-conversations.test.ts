@@ -2,11 +2,12 @@
  * Conversations that began with OpenAI's own models and tools, for example in Codex, continue with models whose providers support only chat
  * or Messages.
  */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const PICTURE = 'data:image/png;base64,iVBORw0KGgo='
 
@@ -29,22 +30,18 @@ const THREAD = [
 ]
 
 describeOnce('a conversation that started at another provider', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), environment: { ...upstreams.environment, MAX_RETRIES: '0' } }),
+  )
   let key: string
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const stores = await backend.open()
-    proxy = await startProxy({ stores, environment: { ...upstreams.environment, MAX_RETRIES: '0' } })
     key = await proxy.createKey({ project: 'elsewhere', type: 'project' })
-    for (const provider of ['anthropic', 'openai'] as const) await storeKey(stores, 'elsewhere', provider, 'sk-own')
+    for (const provider of ['anthropic', 'openai'] as const)
+      await storeKey(proxy.stores, 'elsewhere', provider, 'sk-own')
   })
   beforeEach(() => upstreams.reset())
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
-  })
 
   function sentTo(provider: 'aggregator' | 'anthropic'): Record<string, unknown>[] {
     const [request] = upstreams[provider].requests

@@ -1,15 +1,12 @@
 /** Images, audio, moderations and reranking of OpenAI's package, from providers, the aggregator and the sandbox. */
 import OpenAI, { toFile } from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeOnce, type Stores } from '../harness/backends.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { describeOnce } from '../harness/backends.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 const PNG_SIGNATURE = [0x89, 0x50, 0x4e, 0x47]
 const picture = () => toFile(Buffer.from(PNG_SIGNATURE), 'point.png', { type: 'image/png' })
@@ -28,21 +25,15 @@ interface UsageRow {
 }
 
 describeOnce('pass-through endpoints', backend => {
-  let stores: Stores
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let client: OpenAI
   let project: string
 
-  beforeAll(async () => {
-    stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
-  })
   beforeEach(async () => {
     upstreams.reset()
     project = `p-${crypto.randomUUID()}`
     client = await connect('project')
   })
-  afterAll(() => proxy.stop())
 
   async function connect(type: 'project' | 'test'): Promise<OpenAI> {
     const apiKey = await proxy.createKey({ project, type })
@@ -68,7 +59,7 @@ describeOnce('pass-through endpoints', backend => {
     ['cache', 'cost-usd', 'cost-unknown', 'provider'].map(name => response.headers.get(`x-proxy-${name}`))
 
   describe('with OpenAI’s key', () => {
-    beforeEach(() => storeKey(stores, project, 'openai', 'sk-own'))
+    beforeEach(() => storeKey(proxy.stores, project, 'openai', 'sk-own'))
 
     test('images, with their usage', async () => {
       const params = { model: 'gpt-image-1', prompt: 'a point', n: 2, invented: 1 } as const
@@ -94,14 +85,14 @@ describeOnce('pass-through endpoints', backend => {
     })
 
     test('a model that the catalogue prices is priced', async () => {
-      await stores.database.runScript(`
+      await proxy.stores.database.runScript(`
         insert into models (provider, model, kind, input_usd_per_million, output_usd_per_million, source, as_of)
         values ('openai', 'gpt-image-priced', 'image', 5, 40, 'operator', current_date)`)
-      const priced = await startProxy({ stores, environment: upstreams.environment })
+      const priced = await startProxy({ stores: proxy.stores, environment: upstreams.environment })
       const own = new OpenAI({ baseURL: priced.baseUrl, apiKey: client.apiKey, maxRetries: 0 })
       const { response } = await own.images.generate({ model: 'gpt-image-priced', prompt: 'a point' }).withResponse()
       await priced.stop()
-      await stores.database.runScript(`delete from models where model = 'gpt-image-priced'`)
+      await proxy.stores.database.runScript(`delete from models where model = 'gpt-image-priced'`)
       expect(about(response)).toEqual(['MISS', '0.04231', null, 'openai'])
       expect((await records()).map(({ cost_usd }) => Number(cost_usd))).toEqual([0.04231])
     })
@@ -403,8 +394,8 @@ describeOnce('pass-through endpoints', backend => {
   })
 
   test('does not call a provider for an endpoint that it lacks', async () => {
-    await storeKey(stores, project, 'groq', 'gsk-own')
-    await storeKey(stores, project, 'anthropic', 'sk-ant-own')
+    await storeKey(proxy.stores, project, 'groq', 'gsk-own')
+    await storeKey(proxy.stores, project, 'anthropic', 'sk-ant-own')
     const heard = await client.audio.transcriptions.create({ file: await sound(), model: 'whisper-large-v3' })
     expect(heard.text).toBe('Heard 2000 bytes.')
     expect(upstreams.groq.requests.map(({ path }) => path)).toEqual(['/v1/audio/transcriptions'])
@@ -414,7 +405,7 @@ describeOnce('pass-through endpoints', backend => {
   })
 
   test('the sandbox answers test keys, and never a provider', async () => {
-    await storeKey(stores, project, 'openai', 'sk-own')
+    await storeKey(proxy.stores, project, 'openai', 'sk-own')
     client = await connect('test')
     const { data: moderated, response } = await client.moderations.create({ input: 'x' }).withResponse()
     expect(about(response)).toEqual(['MISS', '0', null, 'sandbox'])

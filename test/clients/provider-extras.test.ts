@@ -11,13 +11,14 @@ import { Agent, tool as agentTool, OpenAIProvider, Runner } from '@openai/agents
 import { generateText, jsonSchema, type LanguageModel, stepCountIs, streamText, tool } from 'ai'
 import OpenAI from 'openai'
 import type { ResponseInput } from 'openai/resources/responses/responses'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createChatAssembler } from '../../src/formats/chat/assemble-chat.ts'
 import { FINAL_TEXT, STRICT_VENDORS, strictVendorScript, TOOL } from '../fake-provider/strict-vendors.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { draw } from '../harness/depth.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const SCHEMA = { type: 'object' as const, properties: { at: { type: 'string' as const } } }
 const RESULT = 'Blue.'
@@ -25,17 +26,13 @@ const HOW = ['plain', 'streamed'] as const
 const VENDORS = STRICT_VENDORS.flatMap(({ name, model }) => HOW.map(how => [name, how, model] as const))
 
 describeOnce('provider extras of a message return to the provider', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let apiKey: string
   let openai: OpenAI
   let anthropic: Anthropic
   let question: string
 
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-    proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment })
-  })
   beforeEach(async () => {
     upstreams.reset()
     upstreams.aggregator.script(strictVendorScript())
@@ -43,10 +40,6 @@ describeOnce('provider extras of a message return to the provider', backend => {
     openai = new OpenAI({ baseURL: proxy.baseUrl, apiKey, maxRetries: 0 })
     anthropic = new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), apiKey, maxRetries: 0 })
     question = `What colour is it? ${crypto.randomUUID()}`
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   /** The provider received three requests, so none was repeated. */

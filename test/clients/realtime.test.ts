@@ -10,42 +10,37 @@ import { OpenAIRealtimeWS } from 'openai/realtime/ws'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { MAX_MESSAGE_BYTES } from '../../src/http/realtime.ts'
 import { type Certificates, makeCertificates } from '../engines/redis-servers.ts'
-import { ENDLESS, type RealtimeUpstream, startRealtime } from '../fake-provider/realtime.ts'
+import { ENDLESS, startRealtime } from '../fake-provider/realtime.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { get, readAnswer } from '../harness/client.ts'
 import { storeKey, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { openRealtimeSession } from '../harness/realtime-session.ts'
 
 const MODEL = 'gpt-realtime'
 
 describeOnce('realtime', backend => {
-  let stores: Stores
-  let upstream: RealtimeUpstream
-  let proxy: TestProxy
+  const upstream = duringTests(() => startRealtime({ apiKey: 'sk-own' }))
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: environment() }))
   let front: Server
   let project: string
   let key: string
   let certificates: Certificates
 
   beforeAll(async () => {
-    stores = await backend.open()
-    upstream = startRealtime({ apiKey: 'sk-own' })
-    proxy = await startProxy({ stores, environment: environment() })
     certificates = await makeCertificates()
     front = await endTls(proxy.port)
   })
   beforeEach(async () => {
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
-    await storeKey(stores, project, 'openai', 'sk-own')
+    await storeKey(proxy.stores, project, 'openai', 'sk-own')
     for (const noted of [upstream.opened, upstream.received, upstream.ended]) noted.length = 0
   })
   afterAll(async () => {
     front.close()
     rmSync(certificates.folder, { recursive: true })
-    await proxy.stop()
-    await upstream.stop()
   })
 
   const environment = () => ({ OPENAI_BASE_URL: upstream.baseUrl, ENCRYPTION_KEY: TEST_ENCRYPTION_KEY })
@@ -161,7 +156,10 @@ describeOnce('realtime', backend => {
       output_token_details: { text_tokens: 50, audio_tokens: 250 },
     }
     const loud = startRealtime({ apiKey: 'sk-own', usage })
-    const other = await startProxy({ stores, environment: { ...environment(), OPENAI_BASE_URL: loud.baseUrl } })
+    const other = await startProxy({
+      stores: proxy.stores,
+      environment: { ...environment(), OPENAI_BASE_URL: loud.baseUrl },
+    })
     for (const model of ['gpt-realtime-2', 'gpt-realtime-of-tomorrow']) {
       const { send, has, socket, ended } = await open(key, `ws://127.0.0.1:${other.port}/v1/realtime?model=${model}`)
       send({ type: 'response.create' })
@@ -182,7 +180,8 @@ describeOnce('realtime', backend => {
   test('under one of several keys of the project', async () => {
     const name = `p-${crypto.randomUUID()}`
     const own = await proxy.createKey({ project: name, type: 'project' })
-    for (const each of ['one', 'other']) await storeKey(stores, name, 'openai', 'sk-own', { name: each, weight: 1 })
+    for (const each of ['one', 'other'])
+      await storeKey(proxy.stores, name, 'openai', 'sk-own', { name: each, weight: 1 })
     const { send, has, socket, ended } = await open(own)
     send({ type: 'response.create' })
     await has('response.done')
@@ -301,11 +300,11 @@ describeOnce('realtime', backend => {
 
   async function storeKeyOf(name: string): Promise<void> {
     await proxy.createKey({ project: name, type: 'project' })
-    await storeKey(stores, name, 'openai', 'sk-own')
+    await storeKey(proxy.stores, name, 'openai', 'sk-own')
   }
 
   test('of several provider keys, a session’s record names the one with which it was opened', async () => {
-    await storeKey(stores, project, 'openai', 'sk-own', { name: 'second' })
+    await storeKey(proxy.stores, project, 'openai', 'sk-own', { name: 'second' })
     const { has, socket, ended } = await open()
     await has('session.created')
     socket.close()
@@ -355,15 +354,15 @@ describeOnce('realtime', backend => {
     expect(await ask(key, query, { 'x-proxy-tags': 'team' })).toEqual([400, 'invalid_request_error'])
     expect(upstream.opened).toEqual([])
     await proxy.query(`select set_budget('${project}', 'usd', null, 'month', of_tag => 'team=voice')`)
-    await storeKey(stores, project, 'openai', 'sk-refused')
+    await storeKey(proxy.stores, project, 'openai', 'sk-refused')
     const refused = await proxy.createKey({ project: 'refused', type: 'project' })
-    await storeKey(stores, 'refused', 'openai', 'sk-refused')
+    await storeKey(proxy.stores, 'refused', 'openai', 'sk-refused')
     expect((await ask(refused, query))[0]).toBe(502)
     expect(await counted()).toBe(0)
   })
 
   test('a stopping process lets a response end, and starts no other', async () => {
-    const stopping = await startProxy({ stores, environment: environment() })
+    const stopping = await startProxy({ stores: proxy.stores, environment: environment() })
     const own = (await stopping.createKey({ project, type: 'project' })) as string
     const url = `ws://127.0.0.1:${stopping.port}/v1/realtime?model=${MODEL}`
     const [idle, busy] = [await open(own, url), await open(own, url)]
@@ -383,14 +382,14 @@ describeOnce('realtime', backend => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     let isHeld = false
     const database: Stores['database'] = {
-      ...stores.database,
+      ...proxy.stores.database,
       async call(text, values) {
         if (isHeld && text.includes('admit(')) await released
-        return stores.database.call(text, values)
+        return proxy.stores.database.call(text, values)
       },
     }
     const held = await startProxy({
-      stores: { ...stores, database },
+      stores: { ...proxy.stores, database },
       environment: environment(),
       databaseTimeoutMs: 60_000,
     })

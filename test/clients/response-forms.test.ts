@@ -3,10 +3,11 @@ import Anthropic from '@anthropic-ai/sdk'
 import type { ContentBlock } from '@anthropic-ai/sdk/resources/messages'
 import OpenAI from 'openai'
 import type { ResponseInput } from 'openai/resources/responses/responses'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeOnce, type Stores } from '../harness/backends.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { expect, test } from 'vitest'
+import { describeOnce } from '../harness/backends.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const THOUGHT = 'Let me look at the sky first.'
 const SAID = 'I look it up.'
@@ -30,19 +31,8 @@ const CONTENTS: Record<string, ContentBlock[]> = {
 const DETAILS = [{ type: 'reasoning.text', text: THOUGHT, signature: 'c2ln', index: 0 }]
 
 describeOnce('a response', backend => {
-  let upstreams: Upstreams
-  let stores: Stores
-  let proxy: TestProxy
-
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-    stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
-  })
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
 
   function script(model: string, content: ContentBlock[]): void {
     if (model.startsWith('claude')) {
@@ -84,7 +74,8 @@ describeOnce('a response', backend => {
   async function connect() {
     const project = `p-${crypto.randomUUID()}`
     const apiKey = await proxy.createKey({ project, type: 'project' })
-    for (const provider of ['openai', 'anthropic', 'groq'] as const) await storeKey(stores, project, provider, 'sk-own')
+    for (const provider of ['openai', 'anthropic', 'groq'] as const)
+      await storeKey(proxy.stores, project, provider, 'sk-own')
     const openai = new OpenAI({ baseURL: proxy.baseUrl, apiKey, maxRetries: 0 })
     const anthropic = new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), apiKey, maxRetries: 0 })
     return { openai, anthropic }

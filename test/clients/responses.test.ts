@@ -1,16 +1,13 @@
 /** Responses of OpenAI's package, from OpenAI itself and from models whose providers support only chat or Messages. */
 import OpenAI from 'openai'
 import type { Response, ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { describeOnce, type Stores } from '../harness/backends.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { describeOnce } from '../harness/backends.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 const WEATHER = {
   type: 'function' as const,
@@ -26,23 +23,17 @@ const WEATHER = {
 }
 
 describeOnce('the openai package requests responses', backend => {
-  let stores: Stores
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let client: OpenAI
   let project: string
 
-  beforeAll(async () => {
-    stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
-  })
   beforeEach(async () => {
     upstreams.reset()
     project = `p-${crypto.randomUUID()}`
     client = await connect('project')
-    await storeKey(stores, project, 'openai', 'sk-own')
-    await storeKey(stores, project, 'anthropic', 'sk-ant-own')
+    await storeKey(proxy.stores, project, 'openai', 'sk-own')
+    await storeKey(proxy.stores, project, 'anthropic', 'sk-ant-own')
   })
-  afterAll(() => proxy.stop())
 
   async function connect(type: 'project' | 'test'): Promise<OpenAI> {
     const apiKey = await proxy.createKey({ project, type })
@@ -213,7 +204,7 @@ describeOnce('the openai package requests responses', backend => {
     const kept = ask('gpt-5-mini')
     const unkept = { ...ask('gpt-5-mini'), store: false }
     for (const body of [kept, unkept]) await create(body)
-    await storeKey(stores, project, 'openai', 'sk-other')
+    await storeKey(proxy.stores, project, 'openai', 'sk-other')
     expect((await create(kept)).cache).toBe('MISS')
     expect((await create(unkept)).cache).toBe('HIT')
   })
@@ -297,7 +288,10 @@ describeOnce('the openai package requests responses', backend => {
   })
 
   test('an aggregator with native responses gets the request unchanged', async () => {
-    const speaking = await startProxy({ stores, environment: { ...upstreams.environment, AGGREGATOR_SPEAKS: 'all' } })
+    const speaking = await startProxy({
+      stores: proxy.stores,
+      environment: { ...upstreams.environment, AGGREGATOR_SPEAKS: 'all' },
+    })
     const asking = new OpenAI({
       baseURL: speaking.baseUrl,
       apiKey: await speaking.createKey({ project, type: 'project' }),

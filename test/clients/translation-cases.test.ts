@@ -2,15 +2,16 @@
  * Requests of clients, for each endpoint and provider. The proxy either responds, or rejects a field by the name that the client knows. A
  * provider receives only fields of its own API.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { MESSAGE_FIELD_RULES } from '../../src/formats/messages/message-fields.ts'
 import { RESPONSE_FIELD_RULES } from '../../src/formats/responses/response-fields.ts'
 import { FIELD_RULES } from '../../src/providers/anthropic/field-rules.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 type Body = Record<string, unknown>
 type EndpointCase = 'chat' | 'responses' | 'messages'
@@ -285,22 +286,18 @@ const ASKED = Object.entries(CASES).flatMap(([name, doors]) =>
 )
 
 describeOnce('translation', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), environment: { ...upstreams.environment, MAX_RETRIES: '0' } }),
+  )
   let key: string
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const stores = await backend.open()
-    proxy = await startProxy({ stores, environment: { ...upstreams.environment, MAX_RETRIES: '0' } })
     key = await proxy.createKey({ project: 'cases', type: 'project' })
-    for (const provider of ['openai', 'anthropic', 'groq'] as const) await storeKey(stores, 'cases', provider, 'sk-own')
+    for (const provider of ['openai', 'anthropic', 'groq'] as const)
+      await storeKey(proxy.stores, 'cases', provider, 'sk-own')
   })
   beforeEach(() => upstreams.reset())
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
-  })
 
   /** Returns whether the proxy forwards the request unchanged, so that the provider validates it. */
   const isAsSent = (door: EndpointCase, provider: ProviderName) =>

@@ -2,26 +2,21 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { createGateway, generateText } from 'ai'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 describeOnce('a vendor’s base address', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let root: string
   let apiKey: string
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment })
     root = proxy.baseUrl.slice(0, -'/v1'.length)
     apiKey = await proxy.createKey({ type: 'project' })
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   test.each([

@@ -8,7 +8,8 @@ import { type Account, openAccounts } from '../faults/accounts.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { type PrivateServer, startPostgres } from '../faults/servers.ts'
 import { ask, get } from '../harness/client.ts'
-import { startUpstreams, storeKey, TEST_ENCRYPTION_KEY, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { queriesOf } from '../harness/queries.ts'
 import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 import { describeEngines } from './engines.ts'
@@ -23,15 +24,14 @@ const CAPITAL = { model: MODEL, messages: [{ role: 'user', content: 'What is the
 describeEngines('a backup', ['pg_dump', 'pg_restore', 'psql'], () => {
   const dump = join(createTemporaryDirectory(), 'model_proxy.dump')
   const databases: Database[] = []
-  let upstreams: Upstreams
-  let first: PrivateServer
-  let second: PrivateServer
+  const upstreams = duringTests(startUpstreams)
+  const first = duringTests(startPostgres)
+  const second = duringTests(startPostgres)
   let proxy: ProxyProcess
   let account: Account
   let adminKey: string
 
   beforeAll(async () => {
-    ;[upstreams, first, second] = await Promise.all([startUpstreams(), startPostgres(), startPostgres()])
     await Promise.all([first, second].map(server => run(['psql', server.url, '-qAtc', BY_AN_ADMINISTRATOR])))
     proxy = await startOn(first)
     const database = open(first)
@@ -43,10 +43,7 @@ describeEngines('a backup', ['pg_dump', 'pg_restore', 'psql'], () => {
     adminKey = rows[0]?.key ?? ''
     await storeKey({ database }, account.project, 'openai', 'sk-own')
   })
-  afterAll(async () => {
-    await Promise.all(databases.map(database => database.close()))
-    await Promise.all([first?.remove(), second?.remove(), upstreams?.stop()])
-  })
+  afterAll(() => Promise.all(databases.map(database => database.close())))
 
   function open(server: PrivateServer): Database {
     const database = openServerDatabase({ url: ownerOf(server), maxConnections: 1 })

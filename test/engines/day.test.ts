@@ -2,21 +2,21 @@
  * A scripted day of traffic at every endpoint through two workers. The totals of Prometheus and of the collector equal the sums of the
  * records, the records equal the headers, and both equal the responses' `usage`.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
-import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
-import { type RealtimeUpstream, startRealtime } from '../fake-provider/realtime.ts'
-import { type Accounts, openAccounts } from '../faults/accounts.ts'
-import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
-import { type PrivateServer, startPostgres, startRedis } from '../faults/servers.ts'
+import { startRealtime } from '../fake-provider/realtime.ts'
+import { openAccounts } from '../faults/accounts.ts'
+import { startProxyProcess } from '../faults/proxy-process.ts'
+import { startPostgres, startRedis } from '../faults/servers.ts'
 import { type Answer, get, post, readAnswer } from '../harness/client.ts'
-import { type Collector, startCollector } from '../harness/collector.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startCollector } from '../harness/collector.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { ENDPOINT_CASES, JUDGE, postJsonOrForm, uploadBatchInput } from '../harness/endpoints.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { describeEngines } from './engines.ts'
-import { type Prometheus, startPrometheus } from './start-prometheus.ts'
+import { startPrometheus } from './start-prometheus.ts'
 
 const HOURS = 3
 const SERVER = 2
@@ -53,22 +53,13 @@ interface Recorded {
 describeEngines('a day of requests', ['prometheus'], () => {
   const metricsPort = findFreePort()
   const token = 'a-scraper-knows-it'
-  let postgres: PrivateServer
-  let redis: PrivateServer
-  let upstreams: Upstreams
-  let realtime: RealtimeUpstream
-  let collector: Collector
-  let prometheus: Prometheus
-  let database: Database
-  let accounts: Accounts
-  let team: ProxyProcess
-  const answers: ReceivedAnswer[] = []
-
-  beforeAll(async () => {
-    collector = startCollector()
-    ;[postgres, redis, upstreams] = await Promise.all([startPostgres(), startRedis(), startUpstreams()])
-    realtime = startRealtime({ elsewhere: upstreams.openai.baseUrl })
-    team = await startProxyProcess({
+  const postgres = duringTests(startPostgres)
+  const redis = duringTests(startRedis)
+  const upstreams = duringTests(startUpstreams)
+  const realtime = duringTests(() => startRealtime({ elsewhere: upstreams.openai.baseUrl }))
+  const collector = duringTests(startCollector)
+  const team = duringTests(() =>
+    startProxyProcess({
       ...upstreams.environment,
       OPENAI_BASE_URL: realtime.baseUrl,
       DATABASE_URL: postgres.url,
@@ -77,16 +68,12 @@ describeEngines('a day of requests', ['prometheus'], () => {
       METRICS_PORT: String(metricsPort),
       METRICS_TOKEN: token,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    })
-    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
-    accounts = openAccounts(database)
-    prometheus = startPrometheus(metricsPort, token, [])
-  })
-  afterAll(async () => {
-    await database?.close()
-    prometheus?.remove()
-    await Promise.all([postgres?.remove(), redis?.remove(), upstreams?.stop(), realtime?.stop(), collector?.stop()])
-  })
+    }),
+  )
+  const database = duringTests(() => openServerDatabase({ url: postgres.url, maxConnections: 2 }))
+  const accounts = openAccounts(database)
+  const prometheus = duringTests(() => startPrometheus(metricsPort, token, []))
+  const answers: ReceivedAnswer[] = []
 
   async function send(key: string, path: string, body: Record<string, unknown> | string, tags = 'hour=0') {
     return recordAnswer(

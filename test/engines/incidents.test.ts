@@ -4,10 +4,11 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
-import { asPostgres, binary, type PrivateServer, startPostgres, startRedis } from '../faults/servers.ts'
+import { asPostgres, binary, startPostgres, startRedis } from '../faults/servers.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
 import { ask, get } from '../harness/client.ts'
-import { startUpstreams, TEST_ENCRYPTION_KEY, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { describeEngines } from './engines.ts'
@@ -35,9 +36,9 @@ function stepsOf(title: string): Step[] {
 
 describeEngines('incident pages', ['psql', 'pg_dump', 'redis-cli'], () => {
   const backup = join(createTemporaryDirectory(), 'backup')
-  let upstreams: Upstreams
-  let postgres: PrivateServer
-  let redis: PrivateServer
+  const upstreams = duringTests(startUpstreams)
+  const postgres = duringTests(startPostgres)
+  const redis = duringTests(startRedis)
   let proxy: ProxyProcess
   let environment: Record<string, string>
   const variables: Record<string, string> = { BACKUP: backup, SECRET: 'sk-new' }
@@ -50,7 +51,6 @@ describeEngines('incident pages', ['psql', 'pg_dump', 'redis-cli'], () => {
   }
 
   beforeAll(async () => {
-    ;[upstreams, postgres, redis] = await Promise.all([startUpstreams(), startPostgres(), startRedis()])
     environment = {
       ...upstreams.environment,
       DATABASE_URL: postgres.url,
@@ -62,10 +62,9 @@ describeEngines('incident pages', ['psql', 'pg_dump', 'redis-cli'], () => {
     key = await shell('run -v project=acme -v type=project -v name=ci -f scripts/create-key.sql')
     await shell(`printf %s sk-own | scripts/set-provider-key.sh acme openai`)
   })
-  afterAll(async () => {
-    await shell(`[ ! -d "$BACKUP/restored" ] || pg_ctl -D "$BACKUP/restored" -m immediate stop`, true).catch(() => {})
-    await Promise.all([postgres?.remove(), redis?.remove(), upstreams?.stop()])
-  })
+  afterAll(() =>
+    shell(`[ ! -d "$BACKUP/restored" ] || pg_ctl -D "$BACKUP/restored" -m immediate stop`, true).catch(() => {}),
+  )
 
   /** Runs commands as a reader does. The examples of the documentation are replaced by this test's values. */
   async function shell(commands: string, isPostgres = false): Promise<string> {

@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { openAccounts } from '../faults/accounts.ts'
 import { startProxyProcess } from '../faults/proxy-process.ts'
-import { type PrivateServer, startRedis } from '../faults/servers.ts'
+import { startRedis } from '../faults/servers.ts'
 import { ask } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { describeEngines } from './engines.ts'
-import { type PatroniCluster, startPatroni } from './patroni.ts'
+import { startPatroni } from './patroni.ts'
 
 const CLIENTS = 8
 
 describeEngines('Patroni', ['patroni', 'etcd', 'redis-server'], () => {
-  let cluster: PatroniCluster
-  let redis: PrivateServer
-
-  beforeAll(async () => {
-    ;[cluster, redis] = await Promise.all([startPatroni(), startRedis()])
-  })
-  afterAll(async () => {
-    await Promise.all([cluster?.remove(), redis?.remove()])
-  })
+  const cluster = duringTests(startPatroni)
+  const redis = duringTests(startRedis)
 
   test('fences a primary that has lost its lease: at no time do two accept writes, and the proxy uses the new one', async () => {
     const [first, second] = cluster.nodes

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Database } from '../../src/postgres/database.ts'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { buildStartupParameters } from '../../src/postgres/session-settings.ts'
 import { openAccounts } from '../faults/accounts.ts'
 import { spawnProxy, startProxyProcess } from '../faults/proxy-process.ts'
-import { type PrivateServer, startPostgres, startRedis } from '../faults/servers.ts'
+import { startPostgres, startRedis } from '../faults/servers.ts'
 import { ask } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { describeEngines } from './engines.ts'
 import { type Pooler, startPgBouncer } from './pgbouncer.ts'
@@ -15,23 +15,15 @@ const REQUESTS = 600
 const IGNORED = Object.keys(buildStartupParameters(1, false)).join(', ')
 
 describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], () => {
-  let postgres: PrivateServer
-  let redis: PrivateServer
-  let direct: Database
+  const postgres = duringTests(startPostgres)
+  const redis = duringTests(startRedis)
+  const direct = duringTests(() => openServerDatabase({ url: postgres.url, maxConnections: 2 }))
   const poolers: Pooler[] = []
 
-  beforeAll(async () => {
-    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
-    direct = openServerDatabase({ url: postgres.url, maxConnections: 2 })
-  })
   beforeEach(() =>
     direct.runScript('alter role postgres reset all; alter role postgres in database model_proxy reset all'),
   )
-  afterAll(async () => {
-    await direct?.close()
-    await Promise.all(poolers.map(pooler => pooler.remove()))
-    await Promise.all([postgres?.remove(), redis?.remove()])
-  })
+  afterAll(() => Promise.all(poolers.map(pooler => pooler.remove())))
 
   async function startPooler(settings: readonly string[] = []): Promise<Pooler> {
     const pooler = await startPgBouncer(postgres.url, settings)

@@ -1,47 +1,36 @@
 /** A real Prometheus that scrapes two workers. Its totals equal the records. */
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
-import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
-import { type Accounts, openAccounts } from '../faults/accounts.ts'
-import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
-import { type PrivateServer, startPostgres, startRedis } from '../faults/servers.ts'
+import { openAccounts } from '../faults/accounts.ts'
+import { startProxyProcess } from '../faults/proxy-process.ts'
+import { startPostgres, startRedis } from '../faults/servers.ts'
 import { ask, post } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { describeEngines } from './engines.ts'
-import { type Prometheus, startPrometheus } from './start-prometheus.ts'
+import { startPrometheus } from './start-prometheus.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
 describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
   const metricsPort = findFreePort()
   const token = 'a-scraper-knows-it'
-  let postgres: PrivateServer
-  let redis: PrivateServer
-  let database: Database
-  let accounts: Accounts
-  let team: ProxyProcess
-  let prometheus: Prometheus
-
-  beforeAll(async () => {
-    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
-    team = await startProxyProcess({
+  const postgres = duringTests(startPostgres)
+  const redis = duringTests(startRedis)
+  const team = duringTests(() =>
+    startProxyProcess({
       DATABASE_URL: postgres.url,
       REDIS_URL: redis.url,
       WORKERS: '2',
       METRICS_PORT: String(metricsPort),
       METRICS_TOKEN: token,
-    })
-    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
-    accounts = openAccounts(database)
-    prometheus = startPrometheus(metricsPort, token, [join(ROOT, 'docs/metrics/alerts.yml')])
-  })
-  afterAll(async () => {
-    await database?.close()
-    await Promise.all([postgres?.remove(), redis?.remove()])
-    prometheus?.remove()
-  })
+    }),
+  )
+  const database = duringTests(() => openServerDatabase({ url: postgres.url, maxConnections: 2 }))
+  const accounts = openAccounts(database)
+  const prometheus = duringTests(() => startPrometheus(metricsPort, token, [join(ROOT, 'docs/metrics/alerts.yml')]))
 
   const resultOf = (expression: string) => prometheus.resultOf(expression)
   const expectValue = (expression: string, value: number) => prometheus.expectValue(expression, value)

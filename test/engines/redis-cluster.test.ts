@@ -1,45 +1,32 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
-import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
-import { type Account, type Accounts, openAccounts } from '../faults/accounts.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
+import { type Account, openAccounts } from '../faults/accounts.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
-import { type PrivateServer, startPostgres } from '../faults/servers.ts'
+import { startPostgres } from '../faults/servers.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { ask, get, post } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { describeEngines } from './engines.ts'
 import { type Certificates, makeCertificates, type RedisCluster, startCluster, startNode } from './redis-servers.ts'
 
 describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'], () => {
-  let postgres: PrivateServer
-  let cluster: RedisCluster
-  let upstream: FakeProvider
-  let database: Database
-  let accounts: Accounts
+  const postgres = duringTests(startPostgres)
+  const upstream = duringTests(startFakeProvider)
+  const database = duringTests(() => openServerDatabase({ url: postgres.url, maxConnections: 2 }))
+  const accounts = openAccounts(database)
+  const cluster = duringTests(() => startCluster())
   let proxies: [ProxyProcess, ProxyProcess]
 
   beforeAll(async () => {
-    ;[postgres, cluster, upstream] = await Promise.all([startPostgres(), startCluster(), startFakeProvider()])
     const start = () =>
-      startProxyProcess({
-        DATABASE_URL: postgres.url,
-        REDIS_URL: cluster.url,
-        AGGREGATOR_BASE_URL: upstream.baseUrl,
-        AGGREGATOR_API_KEY: 'k',
-      })
+      startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: cluster.url, ...upstream.environment })
     proxies = await Promise.all([start(), start()])
-    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
-    accounts = openAccounts(database)
-  })
-  afterAll(async () => {
-    await database?.close()
-    await upstream?.stop()
-    await Promise.all([postgres?.remove(), cluster?.remove()])
   })
 
   /** Creates accounts whose rate windows are on each of the masters, in the order of the masters. */
@@ -112,8 +99,7 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
     const environment = {
       DATABASE_URL: postgres.url,
       REDIS_URL: `${address},${address}`,
-      AGGREGATOR_BASE_URL: upstream.baseUrl,
-      AGGREGATOR_API_KEY: 'k',
+      ...upstream.environment,
     }
     const both = await Promise.all([startProxyProcess(environment), startProxyProcess(environment)])
     const { key } = await accounts.create({ type: 'project' })
@@ -228,16 +214,11 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
 })
 
 describeEngines('a Redis Cluster with TLS', ['redis-server', 'redis-cli', 'openssl'], () => {
-  let postgres: PrivateServer
+  const postgres = duringTests(startPostgres)
   let certificates: Certificates
-  let cluster: RedisCluster
-
-  beforeAll(async () => {
+  const cluster = duringTests(async () => {
     certificates = await makeCertificates()
-    ;[postgres, cluster] = await Promise.all([startPostgres(), startCluster(certificates)])
-  })
-  afterAll(async () => {
-    await Promise.all([postgres?.remove(), cluster?.remove()])
+    return startCluster(certificates)
   })
 
   test('that requires certificates and announces names is reached with the files that are set', async () => {

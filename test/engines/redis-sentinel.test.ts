@@ -1,29 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Database } from '../../src/postgres/database.ts'
+import { expect, test } from 'vitest'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { openAccounts } from '../faults/accounts.ts'
-import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
-import { type PrivateServer, startPostgres } from '../faults/servers.ts'
+import { startProxyProcess } from '../faults/proxy-process.ts'
+import { startPostgres } from '../faults/servers.ts'
 import { ask, get } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { describeEngines } from './engines.ts'
 import { type SentinelGroup, startSentinels } from './redis-servers.ts'
 
 describeEngines('three Sentinels', ['redis-server', 'redis-sentinel', 'redis-cli'], () => {
-  let postgres: PrivateServer
-  let redis: SentinelGroup
-  let proxy: ProxyProcess
-  let database: Database
-
-  beforeAll(async () => {
-    ;[postgres, redis] = await Promise.all([startPostgres(), startSentinels()])
-    proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
-    database = openServerDatabase({ url: postgres.url, maxConnections: 1 })
-  })
-  afterAll(async () => {
-    await database?.close()
-    await Promise.all([postgres?.remove(), redis?.remove()])
-  })
+  const postgres = duringTests(startPostgres)
+  const redis = duringTests(startSentinels)
+  const proxy = duringTests(() => startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url }))
+  const database = duringTests(() => openServerDatabase({ url: postgres.url, maxConnections: 1 }))
 
   const isWell = async () => ((await (await get(proxy, '/health')).json()) as { status: string }).status === 'ok'
   const roleOf = async (node: SentinelGroup['nodes'][0]) => String(await node.call('role')).split('\n')[0]

@@ -1,14 +1,14 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
-import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { type Accounts, openAccounts } from '../faults/accounts.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
-import { createServerProcess, killWithTests, type PrivateServer, startPostgres, startRedis } from '../faults/servers.ts'
+import { createServerProcess, killWithTests, startPostgres, startRedis } from '../faults/servers.ts'
 import { question } from '../harness/chat.ts'
 import { get, post } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { describeEngines } from './engines.ts'
@@ -76,21 +76,13 @@ ${ports.map(each => `    server 127.0.0.1:${each};`).join('\n')}
 ] as const
 
 describeEngines('a rolling restart', ['haproxy', 'nginx', 'redis-server'], () => {
-  let postgres: PrivateServer
-  let redis: PrivateServer
-  let database: Database
+  const postgres = duringTests(startPostgres)
+  const redis = duringTests(startRedis)
+  const database = duringTests(() => openServerDatabase({ url: postgres.url, maxConnections: 1 }))
   let accounts: Accounts
   const folder = createTemporaryDirectory()
 
-  beforeAll(async () => {
-    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
-    database = openServerDatabase({ url: postgres.url, maxConnections: 1 })
-  })
-  afterAll(async () => {
-    await database?.close()
-    await Promise.all([postgres?.remove(), redis?.remove()])
-    await rm(folder, { recursive: true, force: true })
-  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
 
   const start = (port: number, delayMs: number) =>
     startProxyProcess({

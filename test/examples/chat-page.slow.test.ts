@@ -3,11 +3,12 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import { chromiumPath, NO_CHROMIUM, openBrowser } from '../browser/open-browser.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
 import { endAfterFile } from '../harness/child-processes.ts'
 import { ROOT } from '../harness/docs-blocks.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { findCommands } from './start-example.ts'
@@ -16,7 +17,7 @@ const missing = chromiumPath ? (Bun.which('python3') ? null : 'skipped: python3 
 
 describe.skipIf(missing)(missing ?? 'the chat page', () => {
   describeOnce('in chromium', backend => {
-    let upstream: FakeProvider
+    const upstream = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
     let proxy: TestProxy
     let strict: TestProxy
     let browser: Browser
@@ -41,8 +42,7 @@ describe.skipIf(missing)(missing ?? 'the chat page', () => {
           () => false,
         ),
       )
-      upstream = await startFakeProvider({ flavour: 'aggregator' })
-      const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', CORS_ORIGINS: origin }
+      const environment = { ...upstream.environment, CORS_ORIGINS: origin }
       const stores = await backend.open()
       proxy = await startProxy({ stores, environment })
       strict = await startProxy({ stores, environment: { ...environment, CORS_ORIGINS: 'https://app.example.com' } })
@@ -53,7 +53,7 @@ describe.skipIf(missing)(missing ?? 'the chat page', () => {
     })
     afterAll(async () => {
       await browser?.close()
-      await Promise.all([proxy?.stop(), strict?.stop(), upstream?.stop()])
+      await Promise.all([proxy?.stop(), strict?.stop()])
     })
 
     async function send(to: TestProxy, text: string, bearer = key): Promise<string> {

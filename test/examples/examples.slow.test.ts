@@ -5,10 +5,11 @@ import type { Usage } from '@anthropic-ai/sdk/resources/messages'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { installClients } from '../clients/command-line/install-clients.ts'
 import { preparePython } from '../clients/python/prepare-python.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { startProxyProcess } from '../faults/proxy-process.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams } from '../harness/direct-upstreams.ts'
 import { blocksOf, ROOT } from '../harness/docs-blocks.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 import { psqlPath } from '../integration/run-psql.ts'
 import { type ExampleProxy, findCommands, readExample, startExample } from './start-example.ts'
@@ -18,19 +19,16 @@ if ('missing' in python) process.stdout.write(`The example in Python is skipped:
 const FOLDERS = readdirSync(join(ROOT, 'examples'), { withFileTypes: true }).filter(entry => entry.isDirectory())
 
 describe.skipIf(psqlPath === null)(psqlPath === null ? 'skipped: psql is not installed' : 'examples', () => {
-  let upstreams: Upstreams
-  let ollama: FakeProvider
+  const upstreams = duringTests(startUpstreams)
+  const ollama = duringTests(startFakeProvider)
   let example: ExampleProxy
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    ollama = await startFakeProvider()
     example = await startExample({ ...upstreams.environment, OLLAMA_BASE_URL: ollama.baseUrl })
   })
   beforeEach(() => upstreams.reset())
   afterAll(async () => {
     example?.proxy.signal('SIGTERM')
-    await Promise.all([upstreams?.stop(), ollama?.stop()])
   })
 
   /** A miss that cost something, a free hit, and a request that the budget cannot pay for. */

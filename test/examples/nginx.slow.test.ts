@@ -48,8 +48,7 @@ describe.skipIf(missing !== null)(missing === null ? 'two proxies behind nginx' 
     const shared = {
       DATABASE_URL: postgres.url,
       REDIS_URL: redis.url,
-      AGGREGATOR_BASE_URL: upstream.baseUrl,
-      AGGREGATOR_API_KEY: 'k',
+      ...upstream.environment,
       METRICS_PORT: '0',
       TRUST_PROXY: '1',
     }

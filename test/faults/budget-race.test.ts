@@ -3,12 +3,12 @@
  * responses are lost, and one of the processes is killed.
  */
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
-import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import type { RecordedRequest } from '../fake-provider/recording.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import {
   ENDPOINT_CASES,
   type EndpointCase,
@@ -21,10 +21,10 @@ import {
   uploadBatchInput,
 } from '../harness/endpoints.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts'
+import { startCuttingProxy } from './cutting-proxy.ts'
 import { describeFaults } from './describe-faults.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
-import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
+import { startPostgres, startRedis } from './servers.ts'
 
 const PROCESSES = 4
 const REQUESTS = 1_000
@@ -36,16 +36,14 @@ const STATUS_OF_CODE: Record<string, number> = {
 }
 
 describeFaults('a budget of one dollar', () => {
-  let postgres: PrivateServer
-  let redis: PrivateServer
-  let cutting: CuttingProxy
-  let upstreams: Upstreams
+  const postgres = duringTests(startPostgres)
+  const redis = duringTests(startRedis)
+  const upstreams = duringTests(startUpstreams)
+  const cutting = duringTests(() => startCuttingProxy(postgres.url))
+  const database = duringTests(() => openServerDatabase({ url: postgres.url, maxConnections: 2 }))
   let proxies: ProxyProcess[]
-  let database: Database
 
   beforeAll(async () => {
-    ;[postgres, redis, upstreams] = await Promise.all([startPostgres(), startRedis(), startUpstreams()])
-    cutting = await startCuttingProxy(postgres.url)
     const environment = { ...upstreams.environment, DATABASE_URL: postgres.url, REDIS_URL: redis.url }
     const first = await startProxyProcess(environment)
     const others = Array.from({ length: PROCESSES - 1 }, (_, n) =>
@@ -55,13 +53,6 @@ describeFaults('a budget of one dollar', () => {
       }),
     )
     proxies = [first, ...(await Promise.all(others))]
-    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
-  })
-  afterAll(async () => {
-    await database?.close()
-    cutting?.close()
-    await upstreams?.stop()
-    await Promise.all([postgres?.remove(), redis?.remove()])
   })
 
   async function stand() {

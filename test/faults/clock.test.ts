@@ -1,14 +1,14 @@
 /** Proxies with wrong clocks beside one with a correct clock. Stored data, dates and expiries follow the database's clock. */
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Database } from '../../src/postgres/database.ts'
+import { beforeAll, expect, test } from 'vitest'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask, get, post } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { type Accounts, openAccounts } from './accounts.ts'
+import { openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
-import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
+import { startPostgres, startRedis } from './servers.ts'
 
 const SERVER = fileURLToPath(new URL('wrong-clock.ts', import.meta.url))
 const DAY_MS = 86_400_000
@@ -16,14 +16,13 @@ const WRONG_BY_DAYS = [-70, 0, 70]
 const ASKED = 20
 
 describeFaults('clocks that are wrong by 70 days', () => {
-  let postgres: PrivateServer
-  let redis: PrivateServer
-  let database: Database
-  let accounts: Accounts
+  const postgres = duringTests(startPostgres)
+  const redis = duringTests(startRedis)
+  const database = duringTests(() => openServerDatabase({ url: postgres.url, maxConnections: 1 }))
+  const accounts = openAccounts(database)
   let proxies: ProxyProcess[]
 
   beforeAll(async () => {
-    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
     const start = (days: number) =>
       startProxyProcess(
         { DATABASE_URL: postgres.url, REDIS_URL: redis.url, WRONG_CLOCK_MS: String(days * DAY_MS) },
@@ -31,12 +30,6 @@ describeFaults('clocks that are wrong by 70 days', () => {
       )
     const first = await start(0)
     proxies = [await start(-70), first, await start(70)]
-    database = openServerDatabase({ url: postgres.url, maxConnections: 1 })
-    accounts = openAccounts(database)
-  })
-  afterAll(async () => {
-    await database?.close()
-    await Promise.all([postgres?.remove(), redis?.remove()])
   })
 
   const at = (i: number) => proxies[i] as ProxyProcess

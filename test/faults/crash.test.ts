@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Database } from '../../src/postgres/database.ts'
+import { expect, test } from 'vitest'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { type Accounts, openAccounts } from './accounts.ts'
+import { openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
 import { startLoad } from './load.ts'
-import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
-import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
+import { startProxyProcess } from './proxy-process.ts'
+import { startPostgres, startRedis } from './servers.ts'
 
 const QUOTA = 300
 const CRASHES = 3
@@ -15,22 +15,11 @@ const CRASHES = 3
 const ON_DISK_AFTER_MS = 1_000
 
 describeFaults('PostgreSQL crashes', () => {
-  let postgres: PrivateServer
-  let redis: PrivateServer
-  let proxy: ProxyProcess
-  let database: Database
-  let accounts: Accounts
-
-  beforeAll(async () => {
-    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
-    proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
-    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
-    accounts = openAccounts(database)
-  })
-  afterAll(async () => {
-    await database?.close()
-    await Promise.all([postgres?.remove(), redis?.remove()])
-  })
+  const postgres = duringTests(startPostgres)
+  const redis = duringTests(startRedis)
+  const proxy = duringTests(() => startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url }))
+  const database = duringTests(() => openServerDatabase({ url: postgres.url, maxConnections: 2 }))
+  const accounts = openAccounts(database)
 
   test('a quota admits no additional request, however often its database crashes', async () => {
     const account = await accounts.create({ perMonth: QUOTA })

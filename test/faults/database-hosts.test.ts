@@ -6,19 +6,20 @@ import { chmod, copyFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Certificates, makeCertificates } from '../engines/redis-servers.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { bareFlags, runPsql } from '../integration/run-psql.ts'
 import { spawnProxy, startProxyProcess } from './proxy-process.ts'
-import { missingServers, type PrivateServer, startPostgres, startStandby } from './servers.ts'
+import { missingServers, startPostgres, startStandby } from './servers.ts'
 
 describe.skipIf(missingServers !== null)('a server’s configuration', () => {
-  let server: PrivateServer
+  const server = duringTests(startPostgres)
   let certificates: Certificates
   let data: string
   let hba: string
 
   beforeAll(async () => {
-    ;[server, certificates] = await Promise.all([startPostgres(), makeCertificates()])
+    certificates = await makeCertificates()
     data = dirname(await sql('show hba_file'))
     hba = readFileSync(join(data, 'pg_hba.conf'), 'utf8')
     for (const [name, file] of [
@@ -32,7 +33,6 @@ describe.skipIf(missingServers !== null)('a server’s configuration', () => {
     await sql("create role host_user login superuser password 'right'")
   })
   afterAll(async () => {
-    await server?.remove()
     if (certificates) await rm(certificates.folder, { recursive: true })
   })
 

@@ -1,29 +1,28 @@
 /** Databases in the configurations of hosting providers. Each start fails with its cause, and succeeds after the printed lines are run. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { openDatabase } from '../../src/process/open-database.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { bareFlags, runPsql } from '../integration/run-psql.ts'
-import { missingServers, type PrivateServer, startPostgres } from './servers.ts'
+import { missingServers, startPostgres } from './servers.ts'
 
 const MODEL = 'starts_model'
 
 describe.skipIf(missingServers !== null)(
   `starts${missingServers === null ? '' : `: skipped, ${missingServers}`}`,
   () => {
-    let server: PrivateServer
+    const server = duringTests(startPostgres)
     let admin: string
     let last = 0
 
     beforeAll(async () => {
-      server = await startPostgres()
       admin = server.url.replace(/[^/]*$/, 'postgres')
       await psql(admin, [`create database ${MODEL}`])
       await psql(inDatabase(MODEL), ['create extension vector'])
       await psql(admin, ['create role model_proxy_dashboard nologin'])
     })
-    afterAll(() => server?.remove())
 
     const inDatabase = (name: string) => server.url.replace(/[^/]*$/, name)
 

@@ -4,17 +4,17 @@
  * of one request.
  */
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
-import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import type { RecordedRequest } from '../fake-provider/recording.ts'
 import { post } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { describeFaults } from './describe-faults.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
-import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
+import { startPostgres, startRedis } from './servers.ts'
 
 const PROCESSES = 4
 const DOLLARS = 3
@@ -43,30 +43,23 @@ const ENDPOINT_CASES = [
 ]
 
 describeFaults('clients that disconnect', () => {
-  let postgres: PrivateServer
-  let redis: PrivateServer
-  let upstreams: Upstreams
+  const postgres = duringTests(startPostgres)
+  const redis = duringTests(startRedis)
+  const upstreams = duringTests(startUpstreams)
+  const database = duringTests(() => openServerDatabase({ url: postgres.url, maxConnections: 2 }))
   let proxies: ProxyProcess[]
-  let database: Database
   let key: string
 
   beforeAll(async () => {
-    ;[postgres, redis, upstreams] = await Promise.all([startPostgres(), startRedis(), startUpstreams()])
     const environment = { ...upstreams.environment, DATABASE_URL: postgres.url, REDIS_URL: redis.url }
     const first = await startProxyProcess(environment)
     const others = Array.from({ length: PROCESSES - 1 }, () => startProxyProcess(environment))
     proxies = [first, ...(await Promise.all(others))]
-    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
     await database.call(`insert into plans values ('leaving', 1000000, 1000000, 1000000, 1000000, 1000000, 10000)`, [])
     await callFunction(database, 'create_project', { project: 'leaver', plan: 'leaving' })
     key = await callFunction(database, 'issue_key', { project: 'leaver', key_type: 'project', key_name: 'k' })
     for (const provider of ['openai', 'anthropic'] as const) await storeKey({ database }, 'leaver', provider, 'sk-own')
     await database.call(`select set_budget('leaver', 'usd', ${DOLLARS}, 'total')`, [])
-  })
-  afterAll(async () => {
-    await database?.close()
-    await upstreams?.stop()
-    await Promise.all([postgres?.remove(), redis?.remove()])
   })
 
   function billedUsd(): number {

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import { divideConnections, pingDatabase } from '../../src/postgres/connection-limits.ts'
-import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { get } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { nameTablesIn } from '../harness/search-path.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { openAccounts } from './accounts.ts'
@@ -13,19 +13,12 @@ import { startProxyProcess } from './proxy-process.ts'
 import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
 
 describeFaults('a primary and a standby', () => {
-  let first: PrivateServer
-  let second: PrivateServer
-  let both: Database
-
-  beforeAll(async () => {
-    ;[first, second] = await Promise.all([startPostgres(), startPostgres()])
+  const first = duringTests(startPostgres)
+  const second = duringTests(startPostgres)
+  const both = duringTests(async () => {
     await setReadOnly(second, true)
     const [a, b] = [new URL(first.url), new URL(second.url)]
-    both = openServerDatabase({ url: `postgres://postgres@${b.host},${a.host}/model_proxy`, maxConnections: 3 })
-  })
-  afterAll(async () => {
-    await both?.close()
-    await Promise.all([first?.remove(), second?.remove()])
+    return openServerDatabase({ url: `postgres://postgres@${b.host},${a.host}/model_proxy`, maxConnections: 3 })
   })
 
   /** Rejects writes, as a standby does, and as a primary that an operator has set to read-only. */

@@ -1,28 +1,25 @@
 /** Operators beside requests: neither waits for the other, and a failed key lookup is not reported as an invalid key. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Database } from '../../src/postgres/database.ts'
+import { beforeAll, expect, test } from 'vitest'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
-import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
-import { type PrivateServer, startPostgres } from './servers.ts'
+import { startProxyProcess } from './proxy-process.ts'
+import { startPostgres } from './servers.ts'
 
 /** All connections for operators, and one more request for each. */
 const AT_ONCE = 4
 
 describeFaults('operators', () => {
-  let postgres: PrivateServer
-  let proxy: ProxyProcess
-  let database: Database
+  const postgres = duringTests(startPostgres)
+  const proxy = duringTests(() => startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: '', DASHBOARD: 'on' }))
+  const database = duringTests(() => openServerDatabase({ url: postgres.url, maxConnections: 2 }))
   let key: string
   let adminKey: string
 
   beforeAll(async () => {
-    postgres = await startPostgres()
-    proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: '', DASHBOARD: 'on' })
-    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
     await database.call(`select create_user('operator@example.org', 'owner')`, [])
     const [issued] = await database.call<{ key: string }>(
       `select key from issue_admin_key('operator@example.org', 'faults')`,
@@ -31,10 +28,6 @@ describeFaults('operators', () => {
     adminKey = issued?.key ?? ''
     key = (await openAccounts(database).create()).key
     await ask(proxy, key, 'What is warm?')
-  })
-  afterAll(async () => {
-    await database?.close()
-    await postgres?.remove()
   })
 
   const send = async (method: string, path: string, withKey = adminKey) => {

@@ -21,6 +21,8 @@ export interface ProxyProcess {
   signal(signal: NodeJS.Signals): void
   /** Resolves to the exit code. Rejects if the process still runs after this time; the default is far longer than it takes. */
   ended(withinMs?: number): Promise<number>
+  /** Kills the process, if it still runs. */
+  stop(): Promise<unknown>
 }
 
 /** Resolves once the health endpoint responds. The process ends at the latest with the tests of its file. */
@@ -67,6 +69,10 @@ export function spawnProxy(environment: Record<string, string>, args: readonly s
       // A remaining worker would keep the pipes open.
       await Promise.race([Promise.all(reading), Bun.sleep(1_000)])
       return code
+    },
+    stop() {
+      child.kill('SIGKILL')
+      return child.exited
     },
   }
 }

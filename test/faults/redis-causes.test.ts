@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { connectRedis } from '../../src/stores/redis/connect-redis.ts'
 import { explainRedisError, isDatabaseMissing } from '../../src/stores/redis/explain-redis-error.ts'
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { missingServers, type PrivateServer, startRedis } from './servers.ts'
+import { missingServers, startRedis } from './servers.ts'
 
 describe.skipIf(missingServers !== null)('a Redis that cannot be used', () => {
-  let server: PrivateServer
+  const server = duringTests(startRedis)
   let port: string
 
   beforeAll(async () => {
-    server = await startRedis()
     port = new URL(server.url).port
     await cli('acl', 'setuser', 'narrow', 'on', '>right', '~other:*', '+@all')
   })
-  afterAll(() => server?.remove())
 
   async function cli(...args: string[]): Promise<void> {
     const child = Bun.spawn(['redis-cli', '-p', port, ...args], { stdout: 'pipe', stderr: 'pipe' })

@@ -1,36 +1,27 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Database } from '../../src/postgres/database.ts'
+import { beforeAll, expect, test } from 'vitest'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask, get } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { openAccounts } from './accounts.ts'
-import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts'
+import { startCuttingProxy } from './cutting-proxy.ts'
 import { describeFaults } from './describe-faults.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
-import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
+import { startPostgres, startRedis } from './servers.ts'
 
 const LIMIT = 300
 
 describeFaults('one of two proxies is disconnected from Redis', () => {
-  let postgres: PrivateServer
-  let redis: PrivateServer
-  let relay: CuttingProxy
-  let database: Database
-  let well: ProxyProcess
+  const postgres = duringTests(startPostgres)
+  const redis = duringTests(startRedis)
+  const relay = duringTests(() => startCuttingProxy(redis.url))
+  const well = duringTests(() => startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url }))
+  const database = duringTests(() => openServerDatabase({ url: postgres.url, maxConnections: 1 }))
   let cutOff: ProxyProcess
 
   beforeAll(async () => {
-    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
-    relay = await startCuttingProxy(redis.url)
-    well = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
     // Starts second, so that it counts both processes when it connects.
     cutOff = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: relay.url })
-    database = openServerDatabase({ url: postgres.url, maxConnections: 1 })
-  })
-  afterAll(async () => {
-    relay?.close()
-    await database?.close()
-    await Promise.all([postgres?.remove(), redis?.remove()])
   })
 
   async function countAdmitted(proxy: ProxyProcess, key: string): Promise<number> {

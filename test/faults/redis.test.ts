@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Database } from '../../src/postgres/database.ts'
+import { beforeAll, expect, test } from 'vitest'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask, get } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { type Accounts, openAccounts } from './accounts.ts'
+import { openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
 import { ANSWERED_WITHIN_MS, findSlow, type Load, startLoad } from './load.ts'
-import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
+import { startProxyProcess } from './proxy-process.ts'
 import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
 
 const OUTAGES = [
@@ -15,24 +15,16 @@ const OUTAGES = [
 ]
 
 describeFaults('Redis is lost under load', () => {
-  let postgres: PrivateServer
-  let redis: PrivateServer
-  let proxy: ProxyProcess
-  let database: Database
-  let accounts: Accounts
+  const postgres = duringTests(startPostgres)
+  const redis = duringTests(startRedis)
+  const proxy = duringTests(() => startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url }))
+  const database = duringTests(() => openServerDatabase({ url: postgres.url, maxConnections: 2 }))
+  const accounts = openAccounts(database)
 
   beforeAll(async () => {
-    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
-    proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
-    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
-    accounts = openAccounts(database)
     // Warms up the process, so that the first load of modules is not measured.
     const { key } = await accounts.create()
     for (const question of ['What is warm?', 'What is warm?']) await ask(proxy, key, question)
-  })
-  afterAll(async () => {
-    await database?.close()
-    await Promise.all([postgres?.remove(), redis?.remove()])
   })
 
   async function readHealth() {

@@ -22,8 +22,7 @@ describeReal('shutdown', backend => {
     stores = {
       DATABASE_URL: databaseUrl ?? '',
       REDIS_URL: redisUrl ?? '',
-      AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
-      AGGREGATOR_API_KEY: 'k',
+      ...fakeProvider.environment,
     }
     accounts = openAccounts(database)
     account = await accounts.create({ type: 'project' })

@@ -1,15 +1,15 @@
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Database } from '../../src/postgres/database.ts'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
-import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
-import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
+import { startProxyProcess } from './proxy-process.ts'
+import { startPostgres, startRedis } from './servers.ts'
 
 const STREAMS = 24
 const STALL_MS = 5_000
@@ -17,32 +17,17 @@ const STALL_MS = 5_000
 const LONG_STREAM = { kind: 'answer', contentChars: 640, chunkPauseMs: 100 } as const
 
 describeFaults('followers in another process', () => {
-  let postgres: PrivateServer
-  let redis: PrivateServer
-  let upstream: FakeProvider
-  let leading: ProxyProcess
-  let following: ProxyProcess
-  let database: Database
+  const postgres = duringTests(startPostgres)
+  const redis = duringTests(startRedis)
+  const upstream = duringTests(startFakeProvider)
+  const database = duringTests(() => openServerDatabase({ url: postgres.url, maxConnections: 2 }))
+  const start = () => startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url, ...upstream.environment })
+  const leading = duringTests(start)
+  const following = duringTests(start)
   let key: string
 
-  const start = () =>
-    startProxyProcess({
-      DATABASE_URL: postgres.url,
-      REDIS_URL: redis.url,
-      AGGREGATOR_BASE_URL: upstream.baseUrl,
-      AGGREGATOR_API_KEY: 'k',
-    })
-
   beforeAll(async () => {
-    ;[postgres, redis, upstream] = await Promise.all([startPostgres(), startRedis(), startFakeProvider()])
-    ;[leading, following] = await Promise.all([start(), start()])
-    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
     key = (await openAccounts(database).create({ type: 'project' })).key
-  })
-  afterAll(async () => {
-    await database?.close()
-    await upstream?.stop()
-    await Promise.all([postgres?.remove(), redis?.remove()])
   })
   beforeEach(() => {
     upstream.reset()

@@ -1,10 +1,10 @@
 /** Standbys serve operators' reads and nothing else, and only while they follow the primary. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { createSessionToken } from '../../src/admin/session-cookie.ts'
 import { sha256 } from '../../src/formats/json/canonical.ts'
-import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask, get } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
@@ -30,10 +30,14 @@ const READS = [
 ]
 
 describeFaults('reads from standbys', () => {
-  let primary: PrivateServer
-  let one: PrivateServer
-  let other: PrivateServer
-  let database: Database
+  const primary = duringTests(startPostgres)
+  const database = duringTests(() => openServerDatabase({ url: primary.url, maxConnections: 1 }))
+  const one = duringTests(() => {
+    psql(primary, `alter system set track_functions = 'all'`)
+    psql(primary, 'select pg_reload_conf()')
+    return startStandby(primary)
+  })
+  const other = duringTests(() => startStandby(primary))
   let environment: Record<string, string>
   let proxy: ProxyProcess
   let key: string
@@ -42,11 +46,6 @@ describeFaults('reads from standbys', () => {
   let projectId: string
 
   beforeAll(async () => {
-    primary = await startPostgres()
-    psql(primary, `alter system set track_functions = 'all'`)
-    psql(primary, 'select pg_reload_conf()')
-    one = await startStandby(primary)
-    other = await startStandby(primary)
     const hostOf = ({ url }: PrivateServer) => new URL(url).host
     environment = {
       DATABASE_URL: `postgres://postgres@${hostOf(primary)},${hostOf(one)}/model_proxy`,
@@ -55,7 +54,6 @@ describeFaults('reads from standbys', () => {
       DASHBOARD: 'on',
     }
     proxy = await startProxyProcess(environment)
-    database = openServerDatabase({ url: primary.url, maxConnections: 1 })
     for (const [role, token] of Object.entries(tokens)) {
       await database.call('select create_user($1, $2)', [`${role}@example.org`, role])
       await database.call(`select open_session($1, $2, '127.0.0.1', 'test', '')`, [
@@ -69,10 +67,6 @@ describeFaults('reads from standbys', () => {
     projectId = `proj_${project?.id}`
     for (const question of ['One?', 'Two?', 'Two?']) expect((await ask(proxy, key, question)).status).toBe(200)
     await waitUntil('both are up', async () => (await states()).every(state => state === 'up'))
-  })
-  afterAll(async () => {
-    await database?.close()
-    await Promise.all([primary?.remove(), one?.remove(), other?.remove()])
   })
 
   function psql({ url }: PrivateServer, statement: string): string {

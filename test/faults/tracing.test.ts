@@ -1,38 +1,29 @@
 /** Two workers and an OpenTelemetry collector. The sums of the spans equal the recorded usage. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Database } from '../../src/postgres/database.ts'
+import { expect, test } from 'vitest'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
-import { type Collector, startCollector } from '../harness/collector.ts'
+import { startCollector } from '../harness/collector.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
-import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
-import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
+import { startProxyProcess } from './proxy-process.ts'
+import { startPostgres, startRedis } from './servers.ts'
 
 describeFaults('OpenTelemetry with WORKERS=2', () => {
-  let postgres: PrivateServer
-  let redis: PrivateServer
-  let database: Database
-  let collector: Collector
-  let team: ProxyProcess
-
-  beforeAll(async () => {
-    collector = startCollector()
-    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
-    team = await startProxyProcess({
+  const postgres = duringTests(startPostgres)
+  const redis = duringTests(startRedis)
+  const collector = duringTests(startCollector)
+  const team = duringTests(() =>
+    startProxyProcess({
       DATABASE_URL: postgres.url,
       REDIS_URL: redis.url,
       WORKERS: '2',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    })
-    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
-  })
-  afterAll(async () => {
-    await database?.close()
-    await Promise.all([postgres?.remove(), redis?.remove(), collector?.stop()])
-  })
+    }),
+  )
+  const database = duringTests(() => openServerDatabase({ url: postgres.url, maxConnections: 2 }))
 
   /** Returns the sum over all spans with this attribute. */
   function sumOf(attribute: string): number {

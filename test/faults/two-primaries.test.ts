@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask, get } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { type Account, openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
@@ -13,9 +14,9 @@ import { type PrivateServer, startPostgres, startRedis, startStandby } from './s
 const SEEN_WITHIN_MS = 20_000
 
 describeFaults('a primary that was left behind', () => {
-  let old: PrivateServer
-  let promoted: PrivateServer
-  let redis: PrivateServer
+  const old = duringTests(startPostgres)
+  const redis = duringTests(startRedis)
+  const promoted = duringTests(() => startStandby(old))
   let both: string
   let database: Database
   let proxy: ProxyProcess
@@ -25,8 +26,6 @@ describeFaults('a primary that was left behind', () => {
   let deactivated: Account
 
   beforeAll(async () => {
-    ;[old, redis] = await Promise.all([startPostgres(), startRedis()])
-    promoted = await startStandby(old)
     both = `postgres://postgres@${hostOf(old)},${hostOf(promoted)}/model_proxy`
     proxy = await startProxyProcess({ DATABASE_URL: both, REDIS_URL: redis.url })
     alone = await startProxyProcess({ DATABASE_URL: old.url, REDIS_URL: redis.url })
@@ -39,10 +38,7 @@ describeFaults('a primary that was left behind', () => {
     await waitUntil('the standby has replayed everything', async () => written() === 't')
     await before.close()
   })
-  afterAll(async () => {
-    await database?.close()
-    await Promise.all([old?.remove(), promoted?.remove(), redis?.remove()])
-  })
+  afterAll(() => database?.close())
 
   const hostOf = ({ url }: PrivateServer) => new URL(url).host
 

@@ -3,14 +3,15 @@
  */
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeReal, type Stores } from '../harness/backends.ts'
 import { get, post } from '../harness/client.ts'
 import { storeKey, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { sendWithoutReading } from '../integration/streaming/raw-client.ts'
 import { openAccounts } from './accounts.ts'
-import { type LargeUpstream, startLargeUpstream } from './large-upstream.ts'
-import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
+import { startLargeUpstream } from './large-upstream.ts'
+import { startProxyProcess } from './proxy-process.ts'
 
 const MIB = 1024 * 1024
 const LARGE_BYTES = 30_000_000
@@ -33,22 +34,22 @@ interface Health {
 
 describeReal('memory of clients that read nothing of large responses', backend => {
   let stores: Stores
-  let upstream: LargeUpstream
-  let proxy: ProxyProcess
-  let key: string
-  let testKey: string
-  let base: number
-
-  beforeAll(async () => {
+  const upstream = duringTests(() => startLargeUpstream(LARGE_BYTES))
+  const proxy = duringTests(async () => {
     stores = await backend.open()
-    upstream = startLargeUpstream(LARGE_BYTES)
-    proxy = await startProxyProcess({
+    return startProxyProcess({
       DATABASE_URL: stores.databaseUrl ?? '',
       REDIS_URL: stores.redisUrl ?? '',
       OPENAI_BASE_URL: upstream.baseUrl,
       ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
       MAX_UNREAD_BYTES: String(BUDGET_BYTES),
     })
+  })
+  let key: string
+  let testKey: string
+  let base: number
+
+  beforeAll(async () => {
     const accounts = openAccounts(stores.database)
     const account = await accounts.create({ type: 'project' })
     await storeKey(stores, account.project, 'openai', 'sk-own')
@@ -56,10 +57,6 @@ describeReal('memory of clients that read nothing of large responses', backend =
     testKey = (await accounts.create()).key
     await askSmall()
     base = rss()
-  })
-  afterAll(async () => {
-    proxy?.signal('SIGKILL')
-    await upstream.stop()
   })
 
   const rss = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${proxy.pid}/status`, 'utf8'))?.[1]) * 1024

@@ -1,32 +1,27 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask, get } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { type Accounts, openAccounts } from './accounts.ts'
+import { openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
-import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
+import { startPostgres, startRedis } from './servers.ts'
 
 describeFaults('WORKERS=2', () => {
-  let postgres: PrivateServer
-  let redis: PrivateServer
-  let database: Database
-  let accounts: Accounts
+  const postgres = duringTests(startPostgres)
+  const redis = duringTests(startRedis)
+  const database = duringTests(() => openServerDatabase({ url: postgres.url, maxConnections: 2 }))
+  const accounts = openAccounts(database)
   let team: ProxyProcess
   const stray: number[] = []
 
   beforeAll(async () => {
-    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
     team = await startTeam()
-    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
-    accounts = openAccounts(database)
   })
   afterAll(async () => {
     for (const pid of stray.filter(isAlive)) process.kill(pid, 'SIGKILL')
-    await database?.close()
-    await Promise.all([postgres?.remove(), redis?.remove()])
   })
 
   async function startTeam(): Promise<ProxyProcess> {

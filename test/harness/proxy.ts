@@ -41,7 +41,7 @@ export interface KeyOptions {
 }
 
 export interface ProxyOptions {
-  stores: Stores
+  stores: Stores | Promise<Stores>
   environment?: Record<string, string>
   /** Shares upstream calls with other proxies. */
   bus?: ProcessBus
@@ -88,25 +88,26 @@ const HOOK_PAUSE_MS = 250
 
 /** Plan `open` has no limit of requests per minute; the seeded plans are unchanged. */
 export async function startProxy({
-  stores,
+  stores: given,
   environment = {},
   bus,
   log = createLog('silent'),
   dashboard = false,
-  embedder: given,
+  embedder: ownEmbedder,
   reconcileEveryMs = NEVER_MS,
   databaseTimeoutMs = DATABASE_LIMIT_MS,
   retryWaitMs = RETRY_WAIT_MS,
   hookPauseMs = HOOK_PAUSE_MS,
   ...options
 }: ProxyOptions): Promise<TestProxy> {
+  const stores = await given
   const { database, store } = stores
   const config: Config = readConfig({
     PORT: '0',
     DASHBOARD: dashboard ? 'on' : 'off',
     ...environment,
   })
-  const embedder = given ?? (await createEmbedder(config.embedder, log))
+  const embedder = ownEmbedder ?? (await createEmbedder(config.embedder, log))
   const limits = { reconcileEveryMs, databaseTimeoutMs, retryWaitMs, hookPauseMs }
   const app = await createApp({ config, database, store, embedder, bus: bus ?? null, log, ...limits, ...options })
   const { dashboard: apart } = app

@@ -1,7 +1,8 @@
 /** Values that no field of the admin API accepts, at every documented operation: each gets a 4xx with a message, never a 500. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { addUser, issueAdminKey, rootOf, send } from '../integration/admin/people.ts'
 import { createMemoryLog } from '../integration/hostile/memory-log.ts'
 
@@ -71,12 +72,11 @@ const VALUES: unknown[] = [
 
 describeOnce('hostile values in the admin API', backend => {
   const log = createMemoryLog()
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), dashboard: true, log }))
   let key: string
   let routes: { method: string; path: string; operation: Operation }[]
 
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open(), dashboard: true, log })
     await addUser(proxy, 'root@example.org', 'owner')
     key = await issueAdminKey(proxy, 'root@example.org')
     const described = (await (await fetch(`${rootOf(proxy)}/openapi.json`)).json()) as {
@@ -86,7 +86,6 @@ describeOnce('hostile values in the admin API', backend => {
       Object.entries(operations).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
     )
   })
-  afterAll(() => proxy.stop())
 
   const filled = (path: string, value = '1') => path.replace(/\{\w+\}/g, value)
 

@@ -2,10 +2,11 @@
  * Batch files whose requests a provider and the proxy could count differently. Each is rejected with its line number before a provider
  * receives it.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeEmbedded } from '../harness/backends.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const REQUEST = {
   custom_id: '1',
@@ -64,19 +65,12 @@ const BAD: Record<string, [content: string | Uint8Array, line: number]> = {
 }
 
 describeEmbedded('files of a batch', backend => {
-  let upstream: FakeProvider
-  let proxy: TestProxy
+  const upstream = duringTests(startFakeProvider)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstream.environment }))
   let key: string
 
   beforeAll(async () => {
-    upstream = await startFakeProvider()
-    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
-    proxy = await startProxy({ stores: await backend.open(), environment })
     key = await proxy.createKey({ type: 'project' })
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstream.stop()
   })
 
   async function upload(content: string | Uint8Array) {

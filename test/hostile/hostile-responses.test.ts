@@ -1,11 +1,12 @@
 /** A provider's response takes time in proportion to its length, at every endpoint that reads or translates it, plain and streamed. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeEmbedded } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { HOSTILE_SHAPES, type HostileShape } from '../harness/hostile-texts.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { findSlowRequest } from '../harness/slow-requests.ts'
 
 type Body = Record<string, unknown>
@@ -45,20 +46,16 @@ const ANSWERS: Record<string, (text: string, upstreams: Upstreams) => void> = {
 }
 
 describeEmbedded('hostile responses', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), environment: { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' } }),
+  )
   let key: string
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const stores = await backend.open()
-    proxy = await startProxy({ stores, environment: { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' } })
     key = await proxy.createKey({ project: 'own-keys', type: 'project' })
-    for (const provider of ['openai', 'anthropic'] as const) await storeKey(stores, 'own-keys', provider, 'sk-own')
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
+    for (const provider of ['openai', 'anthropic'] as const)
+      await storeKey(proxy.stores, 'own-keys', provider, 'sk-own')
   })
 
   const places = Object.keys(ANSWERS).flatMap(answer =>

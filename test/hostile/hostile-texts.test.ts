@@ -1,5 +1,5 @@
 /** A hostile text in one place of a request takes time in proportion to its length: in bodies, forms, headers and URLs. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import {
   ADDRESSES,
   BODY_ENDPOINTS,
@@ -11,9 +11,10 @@ import {
 import { describeEmbedded } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { HOSTILE_SHAPES, type HostileShape } from '../harness/hostile-texts.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { findSlowRequest } from '../harness/slow-requests.ts'
 
 const BODY_CHARS = 60_000
@@ -34,22 +35,17 @@ interface Case {
 }
 
 describeEmbedded('a hostile text', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), environment: { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' } }),
+  )
   let keys: string[]
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const stores = await backend.open()
-    proxy = await startProxy({ stores, environment: { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' } })
     const own = await proxy.createKey({ project: 'own-keys', type: 'project' })
     for (const provider of ['openai', 'anthropic', 'groq'] as const)
-      await storeKey(stores, 'own-keys', provider, 'sk-own')
+      await storeKey(proxy.stores, 'own-keys', provider, 'sk-own')
     keys = [own, await proxy.createKey({ type: 'test' })]
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   const keyOf = (at: number) => keys[at % keys.length] as string

@@ -1,14 +1,15 @@
 /** Bodies that would block the event loop, at endpoints outside of the pipeline. The worker parses them and rejects them. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { MAX_JSON_SIZE } from '../../src/formats/large-bodies/read-large-body.ts'
 import { allowedMethodsOf, TARGETS_BY_PATH } from '../../src/http/paths.ts'
 import type { RouteTarget } from '../../src/pipeline/request/request.ts'
 import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const ASKED = '"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"How many tokens?"}],"max_tokens":9'
 const fieldsOf = (count: number) => Array.from({ length: count }, (_, i) => `"k${i}":${i}`).join()
@@ -34,21 +35,12 @@ const ENDPOINT_CASES = [
 ].map(path => path.replace('/v1', ''))
 
 describeEmbedded('large bodies at any endpoint', backend => {
-  let upstream: FakeProvider
-  let proxy: TestProxy
+  const upstream = duringTests(startFakeProvider)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstream.environment }))
   let key: string
 
   beforeAll(async () => {
-    upstream = await startFakeProvider()
-    proxy = await startProxy({
-      stores: await backend.open(),
-      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
-    })
     key = await proxy.createKey({ type: 'project' })
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstream.stop()
   })
 
   const cases = Object.entries(BODIES).flatMap(([name, [body, reason]]) =>

@@ -1,13 +1,16 @@
 /** Guessed passwords, many concurrent logins, and administrators who lock each other out. */
 import postgres from 'postgres'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeOnce, describeReal } from '../harness/backends.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { addUser, adminClient, issueAdminKey, logIn, PASSWORD, send } from '../integration/admin/people.ts'
 
 describeOnce('logins', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() =>
+    startProxy({ dashboard: true, stores: backend.open(), environment: { TRUST_PROXY: '1' } }),
+  )
   const from = (address: string, email: string, password: string) =>
     send(proxy, 'POST', '/dashboard/api/login', {
       body: { email, password },
@@ -15,10 +18,8 @@ describeOnce('logins', backend => {
     }).then(({ status }) => status)
 
   beforeAll(async () => {
-    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment: { TRUST_PROXY: '1' } })
     await addUser(proxy, 'root@example.org', 'owner')
   })
-  afterAll(() => proxy.stop())
 
   async function fail(times: number, address: string, email = 'root@example.org'): Promise<number[]> {
     const statuses: number[] = []

@@ -2,12 +2,13 @@
  * Long input is processed by the worker and does not block the event loop, for text from any source. The test checks the worker's jobs,
  * because blocking times depend on the machine. `event-loop/measure.ts` measures those.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { workerPool } from '../../src/event-loop/worker-pool.ts'
 import type { AnswerScenario } from '../fake-provider/scenario.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeEmbedded } from '../harness/backends.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 interface LongInput {
   path: string
@@ -179,21 +180,12 @@ const INPUTS: Record<string, LongInput> = {
 }
 
 describeEmbedded('long input', backend => {
-  let upstream: FakeProvider
-  let proxy: TestProxy
+  const upstream = duringTests(startFakeProvider)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstream.environment }))
   let keys: { project: string; test: string }
 
   beforeAll(async () => {
-    upstream = await startFakeProvider()
-    proxy = await startProxy({
-      stores: await backend.open(),
-      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
-    })
     keys = { project: await proxy.createKey({ type: 'project' }), test: await proxy.createKey({ type: 'test' }) }
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstream.stop()
   })
 
   test.each(Object.entries(INPUTS))(

@@ -1,10 +1,11 @@
 /** Requests with an unreadable URL, at every endpoint: a 400 that names Host, and no warning in the log. Also pipelined requests. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { TARGETS_BY_PATH } from '../../src/http/paths.ts'
 import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { describeEmbedded } from '../harness/backends.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { GEMINI_PATHS } from '../harness/gemini-paths.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { createMemoryLog } from '../integration/hostile/memory-log.ts'
 import { sendRaw } from '../integration/hostile/raw-http.ts'
 
@@ -43,14 +44,12 @@ const HEALTH = 'GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n'
 
 describeEmbedded('malformed addresses', backend => {
   const log = createMemoryLog()
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), log, environment: { DASHBOARD: 'on' } }))
   let key: string
 
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open(), log, environment: { DASHBOARD: 'on' } })
     key = await proxy.createKey({ type: 'test' })
   })
-  afterAll(() => proxy.stop())
 
   const send = (text: string, responses = 1) =>
     sendRaw({ port: proxy.port, parts: [Buffer.from(text, 'latin1')], responses, timeLimitMs: 20_000 })

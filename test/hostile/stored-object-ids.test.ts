@@ -2,16 +2,17 @@
 
 import OpenAI, { toFile } from 'openai'
 import postgres from 'postgres'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { OBJECT_REFERENCE_FIELDS, REFERENCE_FIELDS } from '../../src/formats/stored-object-references.ts'
 import { allowedMethodsOf, TARGETS_BY_PATH } from '../../src/http/paths.ts'
 import { callFunction } from '../../src/postgres/call.ts'
 import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
-import { describeOnce, describeReal, type Stores } from '../harness/backends.ts'
+import { describeOnce, describeReal } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const model = 'gpt-4o-mini'
@@ -54,24 +55,16 @@ const NAMES: Record<string, (id: string) => object> = {
 }
 
 describeOnce('ids of stored objects', backend => {
-  let upstreams: Upstreams
-  let stores: Stores
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let a: string
   let b: string
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
     a = await proxy.createKey({ project: 'a', type: 'project' })
     b = await proxy.createKey({ project: 'b', type: 'project' })
-    for (const project of ['a', 'b']) await storeKey(stores, project, 'openai', `sk-of-one-account-${project}`)
-    await storeKey(stores, 'a', 'groq', 'gsk-of-a')
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
+    for (const project of ['a', 'b']) await storeKey(proxy.stores, project, 'openai', `sk-of-one-account-${project}`)
+    await storeKey(proxy.stores, 'a', 'groq', 'gsk-of-a')
   })
 
   test('every path that calls a provider is tested', () => {

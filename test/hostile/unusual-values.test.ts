@@ -2,11 +2,12 @@
  * Odd values in each field that the vendors' packages declare, at each endpoint and for each provider: each gets a 4xx in JSON, or is
  * forwarded.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { type Answer, readAnswer } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type FieldPlace, listFields, type RequestType } from '../harness/vendor-fields.ts'
 
@@ -203,19 +204,12 @@ async function tryFields(
 const MAY_STREAM = new Set(['/chat/completions', '/responses', '/messages', '/completions'])
 
 describeOnce('unusual values', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let targets: OddTargets
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
-    targets = await openOddTargets(proxy, stores)
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
+    targets = await openOddTargets(proxy, proxy.stores)
   })
 
   const tried = { timeout: 600_000 }

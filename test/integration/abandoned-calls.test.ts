@@ -2,13 +2,14 @@
  * Calls that continue after their clients disconnected are limited: a call that is ended early is estimated, the others are settled
  * exactly.
  */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { RecordedRequest } from '../fake-provider/recording.ts'
 import type { Scenario } from '../fake-provider/scenario.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const MOST_CALLS = 2
@@ -40,26 +41,23 @@ const CASES: Record<string, Case> = {
 }
 
 describeBackends('calls whose clients have disconnected', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() =>
+    startProxy({
+      stores: backend.open(),
+      environment: { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' },
+      abandonedCallLimits: { calls: MOST_CALLS },
+    }),
+  )
   let project: string
   let key: string
 
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' }
-    proxy = await startProxy({ stores: await backend.open(), environment, abandonedCallLimits: { calls: MOST_CALLS } })
-  })
   beforeEach(async () => {
     upstreams.reset()
     project = `a-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
     await storeKey(proxy.stores, project, 'openai', 'sk-own')
     await proxy.query(`select set_budget('${project}', 'usd', 100, 'total')`)
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   async function records() {

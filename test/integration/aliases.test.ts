@@ -1,37 +1,28 @@
 /** Aliases: names that a project's clients may use for a model, and that the project maps to one. */
 import OpenAI, { toFile } from 'openai'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { describeOnce, type Stores } from '../harness/backends.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { describeOnce } from '../harness/backends.ts'
 import { BODIES } from '../harness/bodies.ts'
 import { ask, get, post, readAnswer } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 const LONG = 'word '.repeat(60_000)
 
 describeOnce('aliases', backend => {
-  let stores: Stores
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let project: string
   let key: string
 
-  beforeAll(async () => {
-    stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
-  })
   beforeEach(async () => {
     upstreams.reset()
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
-    await storeKey(stores, project, 'openai', 'sk-own')
+    await storeKey(proxy.stores, project, 'openai', 'sk-own')
   })
-  afterAll(() => proxy.stop())
 
   const set = (setting: string, value: string) =>
     proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)
@@ -184,7 +175,7 @@ describeOnce('aliases', backend => {
   )
 
   test('a batch that names one is rejected by its name and place, and one that names its model is not', async () => {
-    await storeKey(stores, project, 'anthropic', 'sk-own')
+    await storeKey(proxy.stores, project, 'anthropic', 'sk-own')
     await set('aliases', 'smart=gpt-4o, wise=claude-haiku-4-5')
     const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: key, maxRetries: 0 })
     const upload = (...models: string[]) => {

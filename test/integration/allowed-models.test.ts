@@ -1,36 +1,27 @@
 /** A project restricts the models that its keys may use. */
 import OpenAI, { toFile } from 'openai'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { describeOnce, type Stores } from '../harness/backends.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { describeOnce } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 describeOnce('allowed models', backend => {
-  let stores: Stores
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let project: string
   let key: string
   let client: OpenAI
 
-  beforeAll(async () => {
-    stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
-  })
   beforeEach(async () => {
     upstreams.reset()
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
     client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: key, maxRetries: 0 })
-    await storeKey(stores, project, 'openai', 'sk-own')
+    await storeKey(proxy.stores, project, 'openai', 'sk-own')
   })
-  afterAll(() => proxy.stop())
 
   const set = (setting: string, value: string) =>
     proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)

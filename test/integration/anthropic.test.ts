@@ -10,28 +10,25 @@ import { createClientStream } from '../../src/pipeline/response/client-stream.ts
 import { createAnthropicProvider } from '../../src/providers/anthropic/create-anthropic-provider.ts'
 import { createConnectionProbe } from '../../src/providers/connection-probe.ts'
 import type { Endpoint, Provider, UpstreamResponse } from '../../src/providers/upstream.ts'
-import { type FakeAnthropic, startFakeAnthropic } from '../fake-anthropic/server.ts'
+import { startFakeAnthropic } from '../fake-anthropic/server.ts'
 import { post } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { freeRecorder } from '../harness/free-recorder.ts'
 
 const KEY = 'sk-ant-fake'
 const PIXEL = 'data:image/png;base64,iVBORw0KGgo='
 const QUESTION: ChatCompletionMessageParam[] = [{ role: 'user', content: 'Why?' }]
 
-let fakeProvider: FakeAnthropic
+const fakeProvider = duringTests(() => startFakeAnthropic({ apiKey: KEY }))
 let proxy: ReturnType<typeof serve>
 let client: OpenAI
 
 beforeAll(async () => {
-  fakeProvider = await startFakeAnthropic({ apiKey: KEY })
   proxy = serve(createProvider(fakeProvider.baseUrl))
   client = new OpenAI({ baseURL: `http://127.0.0.1:${proxy.port}/v1`, apiKey: 'lgw_proj_client', maxRetries: 0 })
 })
 beforeEach(() => fakeProvider.reset())
-afterAll(async () => {
-  await proxy.stop(true)
-  await fakeProvider.stop()
-})
+afterAll(() => proxy.stop(true))
 
 function createProvider(baseUrl: string, apiKey = KEY): Provider {
   return createAnthropicProvider({

@@ -1,14 +1,15 @@
 /** The attempts of a request: in its record, its header Proxy-Status, its span, the fallback metric, the admin API. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { Attempt } from '../../src/postgres/usage-record.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import type { Scenario } from '../fake-provider/scenario.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { post, readAnswer } from '../harness/client.ts'
-import { type Collector, startCollector } from '../harness/collector.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startCollector } from '../harness/collector.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { readProxyStatus } from '../harness/read-proxy-status.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { addUser, issueAdminKey, send as sendAdmin } from './admin/people.ts'
@@ -26,31 +27,24 @@ const attempt = (fields: Partial<Attempt>) => {
 
 describeOnce('attempts', backend => {
   const metrics = createMetrics()
-  let collector: Collector
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const collector = duringTests(startCollector)
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() =>
+    startProxy({
+      stores: backend.open(),
+      environment: { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '1', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+      metrics,
+      dashboard: true,
+    }),
+  )
   let project: string
   let key: string
 
-  beforeAll(async () => {
-    collector = startCollector()
-    upstreams = await startUpstreams()
-    const environment = {
-      ...upstreams.environment,
-      UPSTREAM_MAX_RETRIES: '1',
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    }
-    proxy = await startProxy({ stores: await backend.open(), environment, metrics, dashboard: true })
-  })
   beforeEach(async () => {
     upstreams.reset()
     collector.spans.length = 0
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project', settings: { fallbacks: FALLBACK } })
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await Promise.all([upstreams.stop(), collector.stop()])
   })
 
   async function send(fields: Record<string, unknown> = {}, to = proxy) {

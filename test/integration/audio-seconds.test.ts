@@ -1,8 +1,9 @@
 /** Costs of audio that is charged by the second, as reported by the response or else estimated: the same in header, record and budget. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const USD_A_SECOND = 1e-4
@@ -40,24 +41,16 @@ const json = (fields: object): Answered => ({ type: 'application/json', text: JS
 const text = (body: string): Answered => ({ type: 'text/plain; charset=utf-8', text: body })
 
 describeBackends('audio priced by the second', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let project: string
   let key: string
 
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-    proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment })
-  })
   beforeEach(async () => {
     upstreams.reset()
     project = `h-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
     await storeKey(proxy.stores, project, 'openai', 'sk-own')
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   function send({ path, file, format, model = 'whisper-1' }: Asked, init: RequestInit = {}): Promise<Response> {

@@ -1,7 +1,7 @@
 /**
  * An audit finds each planted fault as its own kind only, and finds nothing in the normal work of proxies, during requests or afterwards.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { admitRequests } from '../../src/postgres/admit-requests.ts'
 import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
@@ -12,8 +12,9 @@ import { describeBackends } from '../harness/backends.ts'
 import { sha256 } from '../harness/cached-responses.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 interface Finding {
@@ -332,17 +333,12 @@ describeBackends('an audit of planted faults', backend => {
 
 describeBackends('an audit beside requests', backend => {
   const MODEL = 'gpt-4o-mini'
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), environment: { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' } }),
+  )
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' }
-    proxy = await startProxy({ stores: await backend.open(), environment })
     await callFunction(proxy.stores.database, 'maintain_usage_partitions', {})
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   const violations = async () => {

@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
 import { storeCachedResponses } from '../../src/postgres/store-cached-responses.ts'
 import { formatBytea } from '../../src/postgres/wire-format.ts'
 import type { Scenario } from '../fake-provider/scenario.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends, describeOnce } from '../harness/backends.ts'
 import { cacheEntryFor, createEmbeddingSpace, createTestProject } from '../harness/cached-responses.ts'
 import { question } from '../harness/chat.ts'
 import { type Answer, ask } from '../harness/client.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const JUDGE = 'openai/gpt-4.1-mini'
@@ -23,22 +24,12 @@ const UNSTORED = { 'x-proxy-cache-ttl': '0' }
 const verdict = (said: string): Scenario => ({ kind: 'answer', content: JSON.stringify({ verdict: said }) })
 
 describeOnce('a project that learns', backend => {
-  let proxy: TestProxy
-  let fakeProvider: FakeProvider
+  const fakeProvider = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
+  const environment = () => ({ ...fakeProvider.environment, UPSTREAM_MAX_RETRIES: '0' })
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: environment() }))
   let project: string
   let key: string
 
-  let environment: Record<string, string>
-
-  beforeAll(async () => {
-    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
-    environment = {
-      AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
-      AGGREGATOR_API_KEY: 'vendor-key',
-      UPSTREAM_MAX_RETRIES: '0',
-    }
-    proxy = await startProxy({ stores: await backend.open(), environment })
-  })
   beforeEach(async () => {
     fakeProvider.reset()
     await proxy.query('delete from judge_queue')
@@ -53,7 +44,6 @@ describeOnce('a project that learns', backend => {
       await set(setting, value)
     }
   })
-  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   const set = (setting: string, value: string) =>
     proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)

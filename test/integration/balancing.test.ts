@@ -1,37 +1,28 @@
 /** A project with several keys of one provider. */
 import OpenAI, { toFile } from 'openai'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { describeOnce, type Stores } from '../harness/backends.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { describeOnce } from '../harness/backends.ts'
 import { BODIES } from '../harness/bodies.ts'
 import { type Answer, ask, post, readAnswer } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 const KEYS = ['one', 'two', 'three'] as const
 
 describeOnce('several keys of one provider', backend => {
-  let stores: Stores
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let project: string
   let key: string
 
-  beforeAll(async () => {
-    stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
-  })
   beforeEach(async () => {
     upstreams.reset()
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
-    for (const name of KEYS) await storeKey(stores, project, 'openai', `sk-${name}`, { name })
+    for (const name of KEYS) await storeKey(proxy.stores, project, 'openai', `sk-${name}`, { name })
   })
-  afterAll(() => proxy.stop())
 
   const remove = (name: string) => proxy.query(`select remove_provider_key('${project}', 'openai', '${name}')`)
   const chat = (content: string, fields = {}) => ({
@@ -186,10 +177,10 @@ describeOnce('several keys of one provider', backend => {
   test('objects created before keys had names stay with the unnamed key', async () => {
     const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: key, maxRetries: 0 })
     for (const name of KEYS) await remove(name)
-    await storeKey(stores, project, 'openai', 'sk-alone')
+    await storeKey(proxy.stores, project, 'openai', 'sk-alone')
     const { data, response } = await client.responses.create({ model: 'gpt-4o-mini', input: 'x' }).withResponse()
     expect(keyOf(response)).toBe('')
-    for (const name of KEYS) await storeKey(stores, project, 'openai', `sk-${name}`, { name })
+    for (const name of KEYS) await storeKey(proxy.stores, project, 'openai', `sk-${name}`, { name })
     upstreams.openai.requests.length = 0
     for (const input of ['a', 'b', 'c', 'd', 'e', 'f']) {
       await client.responses.create({ model: 'gpt-4o-mini', input, previous_response_id: data.id })
@@ -199,7 +190,7 @@ describeOnce('several keys of one provider', backend => {
 
   test('rejects an invalid name or weight', async () => {
     for (const options of [{ name: 'a b' }, { name: '' }, { name: 'a/b' }, { name: 'x', weight: 0 }]) {
-      await expect(storeKey(stores, project, 'openai', 'sk-x', options)).rejects.toThrow(
+      await expect(storeKey(proxy.stores, project, 'openai', 'sk-x', options)).rejects.toThrow(
         /name must be up to 63 letters/,
       )
     }

@@ -1,24 +1,22 @@
 /** The public boards' entries: the proxy, started as a board starts it, answers each pair of formats and each scenario's name. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { bareEnvironment } from '../harness/bare-environment.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams } from '../harness/direct-upstreams.ts'
 import { ROOT } from '../harness/docs-blocks.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 
 const FOLDER = join(ROOT, 'scripts/bench/boards')
 const definition = JSON.parse(readFileSync(join(FOLDER, 'on-the-bench/definition.json'), 'utf8'))
 const system = readFileSync(join(FOLDER, 'failoverbench/model-proxy.yaml'), 'utf8')
 
-let upstreams: Upstreams
+const upstreams = duringTests(startUpstreams)
 const started: Bun.Subprocess[] = []
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
 afterAll(async () => {
   for (const child of started) child.kill()
-  await Promise.all([...started.map(child => child.exited), upstreams.stop()])
+  await Promise.all(started.map(child => child.exited))
 })
 
 /** Prepares the database and starts the proxy. Returns its address, which it prints. */

@@ -1,7 +1,7 @@
 /** Budgets are never exceeded, in any concurrency and however requests end. Free requests continue when the budget is used up. */
 
 import OpenAI, { toFile } from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createBudgets } from '../../src/admission/budgets.ts'
 import { serveMetrics } from '../../src/http/metrics-server.ts'
 import { TARGETS_BY_PATH } from '../../src/http/paths.ts'
@@ -12,20 +12,17 @@ import type { ReservationRequest } from '../../src/postgres/spending.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { readBudgetMetrics } from '../../src/telemetry/gauges.ts'
-import { describeBackends, describeOnce, type Stores } from '../harness/backends.ts'
+import { describeBackends, describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { type ProxyOptions, startProxy, type TestProxy } from '../harness/proxy.ts'
 import { sendSimultaneously } from '../harness/send-simultaneously.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 const MODEL = 'gpt-4o-mini'
 const MOST_TOKENS = 1_000
@@ -40,25 +37,20 @@ const mostUsd = (body: object) => mostUsdOf(JSON.stringify(body))
 const mostUsdOf = (text: string) => (text.length * 0.15 + MOST_TOKENS * 0.6) / 1e6
 
 describeBackends('budgets', backend => {
-  let proxy: TestProxy
+  const start = (stores: ProxyOptions['stores'], more: Partial<ProxyOptions> = {}) =>
+    startProxy({ stores, environment: upstreams.environment, ...more })
+  const proxy = duringTests(() => start(backend.open()))
   /** A proxy whose requests hardly wait for other reservations. */
-  let impatient: TestProxy
+  const impatient = duringTests(() => start(proxy.stores, { reservationWaitMs: 250 }))
   let project: string
   let key: string
 
-  const start = (stores: Stores, more: Partial<ProxyOptions> = {}) =>
-    startProxy({ stores, environment: upstreams.environment, ...more })
-  beforeAll(async () => {
-    proxy = await start(await backend.open())
-    impatient = await start(proxy.stores, { reservationWaitMs: 250 })
-  })
   beforeEach(async () => {
     upstreams.reset()
     project = `b-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
     for (const provider of ['openai', 'anthropic'] as const) await storeKey(proxy.stores, project, provider, 'sk-own')
   })
-  afterAll(() => Promise.all([proxy.stop(), impatient.stop()]))
 
   /** `more`: further arguments of set_budget(), in SQL. */
   async function setBudget(amount: number, { unit = 'usd', per = 'month', more = '' } = {}): Promise<number> {

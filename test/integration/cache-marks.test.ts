@@ -1,28 +1,22 @@
 /** A project has its prompts marked for Anthropic's cache. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeEmbedded } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const LONG = 'word '.repeat(60_000)
 const model = 'claude-haiku-4-5'
 const chat = (content: string) => ({ model, messages: [{ role: 'user', content }] })
 
 describeEmbedded('marks for Anthropic’s cache', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let key: string
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
     key = await proxy.createKey({ project: 'acme', type: 'project' })
-    await storeKey(stores, 'acme', 'anthropic', 'sk-ant-own')
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
+    await storeKey(proxy.stores, 'acme', 'anthropic', 'sk-ant-own')
   })
 
   const set = (setting: string, value: string) => proxy.query(`select set_setting('acme', '${setting}', '${value}')`)

@@ -1,9 +1,10 @@
 /** Rights to judge, refresh and purge, as in the table of docs/sharing.md. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { type Answer, ask, post } from '../harness/client.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { addUser, issueAdminKey, logIn, send } from './admin/people.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
@@ -14,17 +15,16 @@ const FEEDBACK = ['any', 'members', 'none']
 const REFRESH = ['any', 'none']
 
 describeBackends('rights to judge, refresh and purge', backend => {
-  let proxy: TestProxy
-  let fakeProvider: FakeProvider
+  const fakeProvider = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
+  const proxy = duringTests(() =>
+    startProxy({ dashboard: true, stores: backend.open(), environment: fakeProvider.environment }),
+  )
   let project: string
   let key: string
   let testKey: string
   let rootKey: string
 
   beforeAll(async () => {
-    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
-    const environment = { AGGREGATOR_BASE_URL: fakeProvider.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
-    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment })
     await addUser(proxy, 'root@example.org', 'owner')
     rootKey = await issueAdminKey(proxy, 'root@example.org')
   })
@@ -33,7 +33,6 @@ describeBackends('rights to judge, refresh and purge', backend => {
     key = await proxy.createKey({ project, type: 'project', settings: OPEN })
     testKey = await proxy.createKey({ project, type: 'test' })
   })
-  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   const set = (setting: string, value: string) =>
     proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { ask, post } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
@@ -57,27 +58,20 @@ const ENDPOINTS: Record<string, { path: string; body: Body; naming(user: string)
 }
 
 describeBackends('sharing of responses', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), environment: { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' } }),
+  )
   let project: string
   let key: string
   let colleague: string
 
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' }
-    proxy = await startProxy({ stores: await backend.open(), environment })
-  })
   beforeEach(async () => {
     project = `p-${crypto.randomUUID().slice(0, 8)}`
     const settings = { semantic_threshold: '0' }
     key = await proxy.createKey({ project, type: 'project', settings })
     colleague = await proxy.createKey({ project, type: 'project' })
     for (const vendor of ['openai', 'anthropic'] as const) await storeKey(proxy.stores, project, vendor, `sk-${vendor}`)
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   const set = (setting: string, value: string) =>

@@ -1,31 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { expect, test } from 'vitest'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const A_DAY_MS = 86_400_000
 
 describeBackends('lifetime of cached responses', backend => {
-  let upstream: FakeProvider
-  let proxy: TestProxy
-
-  beforeAll(async () => {
-    upstream = await startFakeProvider({ flavour: 'aggregator' })
-    proxy = await startProxy({
-      stores: await backend.open(),
-      environment: {
-        AGGREGATOR_BASE_URL: upstream.baseUrl,
-        AGGREGATOR_API_KEY: 'k',
-        EMBEDDINGS_BASE_URL: upstream.baseUrl,
-        EMBEDDINGS_API_KEY: 'k',
-      },
-    })
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstream.stop()
-  })
+  const upstream = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
+  const proxy = duringTests(() =>
+    startProxy({
+      stores: backend.open(),
+      environment: { ...upstream.environment, EMBEDDINGS_BASE_URL: upstream.baseUrl, EMBEDDINGS_API_KEY: 'k' },
+    }),
+  )
 
   const newProject = () => `p-${crypto.randomUUID()}`
   const setSetting = (project: string, setting: string, value: string) =>

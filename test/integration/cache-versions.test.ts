@@ -7,7 +7,8 @@ import type { FastStore } from '../../src/stores/fast-store.ts'
 import { describeBackends, describeOnce, describeReal, type Stores } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { geminiBodyOf } from '../harness/gemini-paths.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -29,7 +30,7 @@ interface VersionRow {
 }
 
 describeBackends('versions of cached responses', backend => {
-  let upstreams: Upstreams
+  const upstreams = duringTests(startUpstreams)
   let stores: Stores
   let proxy: TestProxy
   /** Another process on the same stores. */
@@ -42,7 +43,6 @@ describeBackends('versions of cached responses', backend => {
   const written = new Set<string>()
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
     const opened = await backend.open()
     const store: FastStore = {
       ...opened.store,
@@ -68,10 +68,7 @@ describeBackends('versions of cached responses', backend => {
     key = await proxy.createKey({ project, type: 'project', settings: { semantic_threshold: '0' } })
     for (const vendor of ['openai', 'anthropic'] as const) await storeKey(proxy.stores, project, vendor, `sk-${vendor}`)
   })
-  afterAll(async () => {
-    await Promise.all([proxy.stop(), other.stop()])
-    await upstreams.stop()
-  })
+  afterAll(() => Promise.all([proxy.stop(), other.stop()]))
 
   async function cacheOf(
     version: string,
@@ -406,8 +403,7 @@ describeBackends('versions of cached responses', backend => {
   test('maintenance deletes what a process did not', async () => {
     await cacheOf('docs@1')
     await supersede()
-    const environment = { ...upstreams.environment }
-    const third = await startProxy({ stores, environment, maintenanceEveryMs: 20 })
+    const third = await startProxy({ stores, environment: upstreams.environment, maintenanceEveryMs: 20 })
     await waitUntil('the old version is purged', async () => (await listVersions())['docs@1']?.[0] === 'old')
     await third.stop()
     expect(await listVersions()).toEqual({ 'docs@1': ['old', 0], 'docs@2': ['newest', 0] })
@@ -542,17 +538,8 @@ const ENDPOINTS: Record<string, [path: string, body: (about: string) => Record<s
 }
 
 describeOnce('versions at each endpoint', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
-
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-    proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment })
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
-  })
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
 
   test.each(Object.keys(ENDPOINTS))('at %s', async name => {
     const [path, body] = ENDPOINTS[name] as (typeof ENDPOINTS)[string]

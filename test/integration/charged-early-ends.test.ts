@@ -1,10 +1,11 @@
 /** Charges for responses that end early: at least what the provider bills, and at most one and a half times that. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { RecordedRequest } from '../fake-provider/recording.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { type ProxyOptions, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { type ProxyOptions, startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 /** US dollars per million tokens, of input and of output. */
@@ -59,29 +60,21 @@ const SEEN = Object.entries(CALLS).filter(([name]) => /without|4o/.test(name))
 const THINKING = Object.entries(CALLS).filter(([name]) => /^o3|gpt-5$/.test(name))
 
 describeBackends('responses that end early', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
   let options: ProxyOptions
+  const proxy = duringTests(async () => {
+    const environment = { ...upstreams.environment, UPSTREAM_IDLE_TIMEOUT_MS: '20000' }
+    options = { stores: await backend.open(), environment }
+    return startProxy(options)
+  })
   let project: string
   let key: string
 
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-    options = {
-      stores: await backend.open(),
-      environment: { ...upstreams.environment, UPSTREAM_IDLE_TIMEOUT_MS: '20000' },
-    }
-    proxy = await startProxy(options)
-  })
   beforeEach(async () => {
     upstreams.reset()
     project = `e-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
     for (const provider of ['openai', 'anthropic'] as const) await storeKey(proxy.stores, project, provider, 'sk-own')
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   const requests = () => [upstreams.openai, upstreams.anthropic].flatMap(each => each.requests as RecordedRequest[])

@@ -1,10 +1,11 @@
 /** Disconnecting early is not free: whichever side ends a request, and whenever, the charge is never below the provider's bill. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { RecordedRequest } from '../fake-provider/recording.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { type ProxyOptions, startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { type ProxyOptions, startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 /** US dollars per million tokens, of input and of output. */
@@ -55,14 +56,9 @@ const PLAIN: Record<string, Call> = {
 }
 
 describeBackends('clients that disconnect', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
-  let project: string
-  let key: string
+  const upstreams = duringTests(startUpstreams)
   let options: ProxyOptions
-
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
+  const proxy = duringTests(async () => {
     const environment = {
       ...upstreams.environment,
       UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '4000',
@@ -70,17 +66,16 @@ describeBackends('clients that disconnect', backend => {
       UPSTREAM_MAX_RETRIES: '0',
     }
     options = { stores: await backend.open(), environment }
-    proxy = await startProxy(options)
+    return startProxy(options)
   })
+  let project: string
+  let key: string
+
   beforeEach(async () => {
     upstreams.reset()
     project = `l-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
     for (const provider of ['openai', 'anthropic'] as const) await storeKey(proxy.stores, project, provider, 'sk-own')
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   /** The requests for responses. Usage of a response is requested later with GET. */

@@ -3,10 +3,11 @@ import { decodeMessage, MESSAGE_KINDS } from '../../src/pipeline/coalescing/mess
 import type { ProcessBus } from '../../src/stores/redis/process-bus.ts'
 import { createMetrics, type Metrics, mergeSnapshots } from '../../src/telemetry/metrics.ts'
 import type { Scenario } from '../fake-provider/scenario.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeReal, openBus } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { type Answer, ask, post } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { createRandom } from '../harness/random.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -15,7 +16,7 @@ const PROCESSES = 4
 
 /** Each proxy here has its own bus, as each process has, so they communicate through Redis only. */
 describeReal('identical requests in flight over several proxies', backend => {
-  let upstream: FakeProvider
+  const upstream = duringTests(startFakeProvider)
   let key: string
   const proxies: TestProxy[] = []
   const measured: Metrics[] = []
@@ -24,9 +25,8 @@ describeReal('identical requests in flight over several proxies', backend => {
   const followers = new Set<string>()
 
   beforeAll(async () => {
-    upstream = await startFakeProvider()
     const stores = await backend.open()
-    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
+    const environment = { ...upstream.environment, UPSTREAM_MAX_RETRIES: '0' }
     for (let i = 0; i < PROCESSES; i++) {
       const bus = recordFollowers(await openBus(stores))
       opened.push(bus)
@@ -41,7 +41,6 @@ describeReal('identical requests in flight over several proxies', backend => {
   afterAll(async () => {
     await Promise.all(proxies.map(proxy => proxy.stop()))
     await Promise.all(opened.map(each => each.close()))
-    await upstream.stop()
   })
 
   const proxyAt = (i: number) => proxies[i % PROCESSES] as TestProxy
@@ -176,7 +175,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     const [leaderBus, followerBus] = buses
     const [isTaken, mayLead] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let joins = 0
-    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
+    const environment = { ...upstream.environment, UPSTREAM_MAX_RETRIES: '0' }
     const { stores } = proxyAt(0)
     const leading = await startProxy({
       stores,
@@ -273,7 +272,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     opened.push(bus)
     const late = await startProxy({
       stores: proxyAt(0).stores,
-      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
+      environment: upstream.environment,
       bus: {
         ...bus,
         async acquireLease(name: string, id: string, exactKey: string) {
@@ -297,7 +296,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     const leases: string[] = []
     const alone = await startProxy({
       stores: proxyAt(0).stores,
-      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
+      environment: upstream.environment,
       bus: {
         ...bus,
         isOnlyProcess: () => true,
@@ -358,7 +357,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     opened.push(dead)
     const orphan = await startProxy({
       stores: proxyAt(0).stores,
-      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
+      environment: upstream.environment,
       bus: dead,
     })
     upstream.script({ kind: 'hang', after: 'nothing' })

@@ -20,7 +20,7 @@ describeOnce('identical requests in flight', backend => {
     if (proxy) await Promise.all([proxy.stop(), upstream.stop()])
     upstream = await startFakeProvider()
     // Retries are off, so that each shared call is one upstream call.
-    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
+    const environment = { ...upstream.environment, UPSTREAM_MAX_RETRIES: '0' }
     proxy = await startProxy({ stores: await backend.open(), environment })
     key = await proxy.createKey({ type: 'project' })
   })
@@ -92,7 +92,7 @@ describeOnce('identical requests in flight', backend => {
     }
     const slow = await startProxy({
       stores: { ...stores, database },
-      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
+      environment: upstream.environment,
     })
     upstream.script({ kind: 'answer', content: 'once', firstByteDelayMs: 200 })
     const first = ask(slow, key, question('Late?'))

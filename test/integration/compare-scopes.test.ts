@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 describeBackends('hits that other scopes would have had', backend => {
-  let proxy: TestProxy
-  let fakeProvider: FakeProvider
-
-  beforeAll(async () => {
-    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
-    const environment = { AGGREGATOR_BASE_URL: fakeProvider.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
-    proxy = await startProxy({ stores: await backend.open(), environment })
-  })
-  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
+  const fakeProvider = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: fakeProvider.environment }))
 
   async function compare(project: string) {
     await proxy.settle()

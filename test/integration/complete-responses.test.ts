@@ -4,7 +4,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 type Fields = Record<string, unknown>
@@ -213,7 +214,7 @@ const ENDPOINT_CASES: [path: string, at: At, asks: (text: string) => Fields][] =
 ]
 
 describeOnce('complete responses', backend => {
-  let upstreams: Upstreams
+  const upstreams = duringTests(startUpstreams)
   let proxy: TestProxy
   let front: Bun.Server<undefined>
   let key: string
@@ -224,7 +225,6 @@ describeOnce('complete responses', backend => {
   let asked: number
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
     front = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 60, fetch: answer })
     const at = (name: At) => `http://127.0.0.1:${front.port}/${name}/v1`
     const environment = {
@@ -246,7 +246,6 @@ describeOnce('complete responses', backend => {
   afterAll(async () => {
     await proxy.stop()
     await front.stop(true)
-    await upstreams.stop()
   })
 
   async function answer(request: Request): Promise<Response> {

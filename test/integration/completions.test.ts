@@ -1,9 +1,10 @@
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 type Fields = Record<string, unknown>
@@ -46,15 +47,12 @@ const FORMS: [string, Fields][] = [
 ]
 
 describeOnce('legacy completions', backend => {
-  let upstreams: Upstreams
+  const upstreams = duringTests(startUpstreams)
   let stores: Stores
   let proxy: TestProxy
   let project: string
   let key: string
 
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-  })
   beforeEach(async () => {
     await proxy?.stop()
     upstreams.reset()
@@ -63,7 +61,7 @@ describeOnce('legacy completions', backend => {
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
   })
-  afterAll(() => Promise.all([proxy.stop(), upstreams.stop()]))
+  afterAll(() => proxy.stop())
 
   async function complete(body: Fields, { asKey = key, headers = {} } = {}): Promise<Completion> {
     const response = await post(proxy, asKey, '/completions', { model, ...body }, { headers })

@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { openAccounts } from '../faults/accounts.ts'
 import { type BurstAnswer, sendBurst } from '../faults/burst.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { type Backend, describeBackends, type Stores } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy } from '../harness/proxy.ts'
 import { queriesOf } from '../harness/queries.ts'
 
@@ -48,20 +49,13 @@ function countByMessage(answers: readonly BurstAnswer[]): Record<string, number>
 describeBackends('concurrent requests', backend => {
   let stores: Stores
   let service: Service
-  let fakeProvider: FakeProvider
+  const fakeProvider = duringTests(() => startFakeProvider({ flavour: 'aggregator', keepsRequests: false }))
 
   beforeAll(async () => {
     stores = await backend.open()
-    fakeProvider = await startFakeProvider({ flavour: 'aggregator', keepsRequests: false })
-    service = await startService(backend, stores, {
-      AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
-      AGGREGATOR_API_KEY: 'k',
-    })
+    service = await startService(backend, stores, fakeProvider.environment)
   })
-  afterAll(async () => {
-    await service?.stop()
-    await fakeProvider?.stop()
-  })
+  afterAll(() => service?.stop())
 
   const accounts = () => openAccounts(stores.database)
   const burst = (key: string, prompts: string[]) =>

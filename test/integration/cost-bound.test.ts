@@ -6,7 +6,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 type Body = Record<string, unknown>
@@ -285,7 +286,7 @@ function inEvents({ usage, ...message }: Body & { usage?: Body }): string {
 }
 
 describeOnce('the cost bound of a request', backend => {
-  let upstreams: Upstreams
+  const upstreams = duringTests(startUpstreams)
   let proxy: TestProxy
   let project: string
   let key: string
@@ -295,7 +296,6 @@ describeOnce('the cost bound of a request', backend => {
   let claudesRequests: unknown[] = []
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
     claudes = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',
@@ -321,7 +321,6 @@ describeOnce('the cost bound of a request', backend => {
   afterAll(async () => {
     await proxy.stop()
     await claudes.stop(true)
-    await upstreams.stop()
   })
 
   async function spent(): Promise<number> {

@@ -9,7 +9,8 @@ import { callFunction } from '../../src/postgres/call.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { ask } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { embeddedUrl } from '../harness/embedded-url.ts'
 import { fillDataDir } from '../harness/fill-data-dir.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -21,7 +22,7 @@ const hello = (model: string, content: string) => ({ model, messages: [{ role: '
 
 describe('requests that wait for a dead upstream', () => {
   let dataDir: string
-  let upstreams: Upstreams
+  const upstreams = duringTests(startUpstreams)
   let proxy: ProxyProcess
   let key: string
   const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY })
@@ -30,7 +31,6 @@ describe('requests that wait for a dead upstream', () => {
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'model-proxy-dead-'))
     await fillDataDir(dataDir)
-    upstreams = await startUpstreams()
     const port = String(findFreePort())
     // The proxy is a separate process, so that it does not share a thread or the limit on connections with client and upstream.
     const settings = { DATA_DIR: dataDir, EMBEDDED_PG_PORT: port, LOG_LEVEL: 'warn' }
@@ -44,7 +44,6 @@ describe('requests that wait for a dead upstream', () => {
   afterAll(async () => {
     for (const one of waiting) one.destroy()
     proxy.signal('SIGKILL')
-    await upstreams.stop()
     await rm(dataDir, { recursive: true, force: true })
   })
 

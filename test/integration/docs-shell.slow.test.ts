@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import { callFunction } from '../../src/postgres/call.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeReal } from '../harness/backends.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
 import { blocksOf, findBlock, PAGES, ROOT } from '../harness/docs-blocks.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { createTemporaryDirectory } from '../harness/temporary-directory.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
@@ -25,15 +26,11 @@ const ENVIRONMENT: Record<string, string> = {
 
 let testKey = ''
 let server: Bun.Subprocess | null = null
-let aggregator: FakeProvider
+const aggregator = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
 beforeAll(async () => {
-  aggregator = await startFakeProvider({ flavour: 'aggregator' })
   ENVIRONMENT.AGGREGATOR_BASE_URL = aggregator.baseUrl
 })
-afterAll(async () => {
-  await stop()
-  await aggregator.stop()
-})
+afterAll(() => stop())
 
 /** Shell blocks that another test runs, by a part of their text. The value is that test's file. */
 const ELSEWHERE: Readonly<Record<string, string>> = {

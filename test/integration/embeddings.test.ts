@@ -53,8 +53,7 @@ describeOnce('embeddings', backend => {
     proxy = await startProxy({
       stores: await backend.open(),
       environment: {
-        AGGREGATOR_BASE_URL: upstream.baseUrl,
-        AGGREGATOR_API_KEY: 'k',
+        ...upstream.environment,
         UPSTREAM_MAX_RETRIES: '0',
         ...environment,
       },

@@ -1,9 +1,10 @@
 /** An upstream's error at every endpoint: in the codes and words that its clients know, with the upstream's own text. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 type Endpoint = 'chat' | 'responses' | 'messages'
 
@@ -121,23 +122,18 @@ const OTHERS: [status: number, body: unknown, text: string, openai: Expected, an
 ]
 
 describeOnce('an upstream’s error', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() => {
+    const once = { UPSTREAM_MAX_RETRIES: '0', UPSTREAM_CIRCUIT_FAILURES: '1000' }
+    return startProxy({ stores: backend.open(), environment: { ...upstreams.environment, ...once } })
+  })
   let key: string
   let ownKey: string
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const once = { UPSTREAM_MAX_RETRIES: '0', UPSTREAM_CIRCUIT_FAILURES: '1000' }
-    const stores = await backend.open()
-    proxy = await startProxy({ stores, environment: { ...upstreams.environment, ...once } })
     key = await proxy.createKey({ type: 'project', project: 'shared' })
     ownKey = await proxy.createKey({ type: 'project', project: 'own' })
-    await storeKey(stores, 'own', 'anthropic', 'sk-ant-fake')
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
+    await storeKey(proxy.stores, 'own', 'anthropic', 'sk-ant-fake')
   })
   beforeEach(() => upstreams.reset())
 

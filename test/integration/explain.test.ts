@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { LookupExplanation } from '../../src/cache/explain.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { ask, get, post } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
@@ -11,16 +12,11 @@ const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants
 const NEAR = { semantic_threshold: '0.5' }
 
 describeBackends('POST /v1/cache/explain', backend => {
-  let proxy: TestProxy
-  let fakeProvider: FakeProvider
+  const fakeProvider = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: fakeProvider.environment }))
   let project: string
   let key: string
 
-  beforeAll(async () => {
-    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
-    const environment = { AGGREGATOR_BASE_URL: fakeProvider.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
-    proxy = await startProxy({ stores: await backend.open(), environment })
-  })
   beforeEach(async () => {
     project = `p-${crypto.randomUUID().slice(0, 8)}`
     key = await proxy.createKey({ project, type: 'project', settings: NEAR })
@@ -28,7 +24,6 @@ describeBackends('POST /v1/cache/explain', backend => {
     await proxy.settle()
     fakeProvider.reset()
   })
-  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   function askWhy(body: Record<string, unknown>, headers: Record<string, string> = {}): Promise<Response> {
     return post(proxy, key, '/cache/explain', body, { headers })
@@ -188,7 +183,7 @@ describeBackends('POST /v1/cache/explain', backend => {
     const embeddings = { EMBEDDER: 'api', EMBEDDINGS_BASE_URL: fakeProvider.baseUrl, EMBEDDINGS_API_KEY: 'k' }
     const paid = await startProxy({
       stores: proxy.stores,
-      environment: { AGGREGATOR_BASE_URL: fakeProvider.baseUrl, AGGREGATOR_API_KEY: 'vendor-key', ...embeddings },
+      environment: { ...fakeProvider.environment, ...embeddings },
     })
     const body = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: UNPROVED }] }
     expect((await post(paid, key, '/cache/explain', body)).status).toBe(200)

@@ -1,11 +1,12 @@
 /** A stream that fails before its first text, reasoning or tool call is retried with a fallback; one that fails later is not. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Scenario as ClaudeScenario } from '../fake-anthropic/scenario.ts'
 import type { RawScenario, Scenario } from '../fake-provider/scenario.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import type { Endpoint, Mode, Outcome } from '../harness/outcomes/outcome.ts'
 import { readOutcome } from '../harness/outcomes/read-outcome.ts'
 import { pathOf, writeRequest } from '../harness/provider-cases/requests.ts'
@@ -25,7 +26,7 @@ import {
   USAGE,
   usageChunk,
 } from '../harness/provider-cases/write-bytes.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 /** A comment; a blank line for Gemini's clients, which cannot read comments. */
@@ -141,35 +142,33 @@ interface Answered extends Outcome {
 }
 
 describeOnce('failover before the first part', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const environment = (more = {}) => ({
+    ...upstreams.environment,
+    UPSTREAM_MAX_RETRIES: '0',
+    UPSTREAM_CIRCUIT_FAILURES: '1000000',
+    ...more,
+  })
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), environment: environment(), keepAliveAfterMs: NEVER_MS }),
+  )
   /** A proxy that sends response heads early. */
-  let quick: TestProxy
+  const quick = duringTests(() =>
+    startProxy({ stores: proxy.stores, environment: environment(), keepAliveAfterMs: SILENCE_MS }),
+  )
   /** The same, and it abandons silent providers. */
-  let impatient: TestProxy
+  const impatient = duringTests(() =>
+    startProxy({ stores: proxy.stores, environment: environment(TIMEOUTS), keepAliveAfterMs: SILENCE_MS }),
+  )
   let key: string
   let prompts = 0
   const scripts = new Map<string, Wanted>()
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const stores = await backend.open()
-    const environment = {
-      ...upstreams.environment,
-      UPSTREAM_MAX_RETRIES: '0',
-      UPSTREAM_CIRCUIT_FAILURES: '1000000',
-    }
-    proxy = await startProxy({ stores, environment, keepAliveAfterMs: NEVER_MS })
-    quick = await startProxy({ stores, environment, keepAliveAfterMs: SILENCE_MS })
-    impatient = await startProxy({ stores, environment: { ...environment, ...TIMEOUTS }, keepAliveAfterMs: SILENCE_MS })
     const settings = { semantic_mode: 'off', fallbacks: FALLBACK }
     key = await proxy.createKey({ project: 'fallbacks', type: 'project', settings })
-    await storeKey(stores, 'fallbacks', 'anthropic', 'sk-own')
+    await storeKey(proxy.stores, 'fallbacks', 'anthropic', 'sk-own')
     answerAsScripted()
-  })
-  afterAll(async () => {
-    await Promise.all([proxy?.stop(), quick?.stop(), impatient?.stop()])
-    await upstreams.stop()
   })
 
   /** Returns a new prompt to which the requested model responds as given. */

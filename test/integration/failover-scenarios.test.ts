@@ -3,17 +3,18 @@
  * well. The client gets one whole response of one model or an honest error, the usage is charged once, and the list of attempts is true. Streams
  * of scenarios 8, 9, 10 and 14 are rescued only where they are delivered whole.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { FailureKind } from '../../src/providers/failure-kind.ts'
 import type { RecordedRequest } from '../fake-provider/recording.ts'
 import type { JsonObject, Scenario } from '../fake-provider/scenario.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import type { Mode } from '../harness/outcomes/outcome.ts'
 import { readOutcome } from '../harness/outcomes/read-outcome.ts'
 import { type FixedPathEndpoint, PATHS, writeRequest } from '../harness/provider-cases/requests.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { readProxyStatus } from '../harness/read-proxy-status.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
@@ -165,15 +166,17 @@ interface RecordRow {
 }
 
 describeOnce('failover', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() =>
+    startProxy({
+      stores: backend.open(),
+      environment: { ...upstreams.environment, UPSTREAM_CIRCUIT_FAILURES: '3', UPSTREAM_CIRCUIT_OPEN_MS: '100' },
+    }),
+  )
   const scripts = new Map<string, Row['primary']>()
   const calls = new Map<string, RecordedRequest[]>()
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const environment = { ...upstreams.environment, UPSTREAM_CIRCUIT_FAILURES: '3', UPSTREAM_CIRCUIT_OPEN_MS: '100' }
-    proxy = await startProxy({ stores: await backend.open(), environment })
     upstreams.openai.script(request => {
       const prompt = promptOf(request)
       const sent = calls.get(prompt) ?? []
@@ -185,10 +188,6 @@ describeOnce('failover', backend => {
       if (last?.role === 'assistant') return error(400, { message: 'This model does not support assistant prefill.' })
       return { kind: 'answer', content: TEXTS.fallback }
     })
-  })
-  afterAll(async () => {
-    await proxy?.stop()
-    await upstreams?.stop()
   })
 
   const promptOf = ({ bodyText }: Pick<RecordedRequest, 'bodyText'>) => /prompt-[\w-]+/.exec(bodyText)?.[0] ?? ''

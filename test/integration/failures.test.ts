@@ -2,11 +2,12 @@
  * Work that fails without a client seeing it is counted, logged, and degrades health until it succeeds again. Each part is broken from
  * outside.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { ask, get } from '../harness/client.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { addUser, issueAdminKey, logIn, send } from './admin/people.ts'
 import { createMemoryLog } from './hostile/memory-log.ts'
@@ -22,7 +23,9 @@ interface Part {
 describeBackends('failures', backend => {
   const metrics = createMetrics()
   const log = createMemoryLog()
-  let proxy: TestProxy
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), dashboard: true, metrics, log, maintenanceEveryMs: 20 }),
+  )
   let key: string
   let adminKey: string
   let questions = 0
@@ -31,12 +34,10 @@ describeBackends('failures', backend => {
     send(proxy, 'GET', '/v1/organization/projects', { headers: { authorization: `Bearer ${adminKey}` } })
 
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open(), dashboard: true, metrics, log, maintenanceEveryMs: 20 })
     key = await proxy.createKey()
     await addUser(proxy, 'root@example.org', 'owner')
     adminKey = await issueAdminKey(proxy, 'root@example.org')
   })
-  afterAll(() => proxy.stop())
 
   const readHealth = async () => (await get(proxy, '/health')).json() as Promise<{ status: string; failing: string[] }>
   const isWell = async () => (await readHealth()).status === 'ok'

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
 /** The questions of README's first try, with the documented cache results. */
@@ -12,16 +13,14 @@ const promised = [...readme.matchAll(/^\| `([^`]+)` \| `(HIT-SEMANTIC|MISS)` \|$
 )
 
 describeBackends('the first try', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open() }))
   let key: string
 
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open() })
     key = await proxy.createKey({ type: 'test' })
     await ask(proxy, key, 'What is the capital of France?')
     await proxy.settle()
   })
-  afterAll(() => proxy.stop())
 
   test('has rewordings that hit, and one near miss', () => {
     expect(promised.map(([, result]) => result)).toEqual([...Array(5).fill('HIT-SEMANTIC'), 'MISS'])

@@ -5,10 +5,11 @@ import { encodeMessage, MESSAGE_KINDS } from '../../src/pipeline/coalescing/mess
 import { callFunction } from '../../src/postgres/call.ts'
 import { installationPrefix } from '../../src/stores/redis/redis-store.ts'
 import { createEntrySigner, SIGNATURE_BYTES } from '../../src/stores/signed-store.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeReal, openBus } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
@@ -17,7 +18,7 @@ const JOIN_AT = SIGNATURE_BYTES
 const ID_LENGTH = 36
 
 describeReal('messages that another program publishes', backend => {
-  let upstream: FakeProvider
+  const upstream = duringTests(startFakeProvider)
   let key: string
   let prefix: string
   let forger: Redis
@@ -27,7 +28,6 @@ describeReal('messages that another program publishes', backend => {
   const received: { channel: string; message: Buffer }[] = []
 
   beforeAll(async () => {
-    upstream = await startFakeProvider()
     const stores = await backend.open()
     prefix = installationPrefix(await callFunction(stores.database, 'installation_id', {}))
     forger = new Redis(stores.redisUrl ?? '')
@@ -39,8 +39,7 @@ describeReal('messages that another program publishes', backend => {
     for (let i = 0; i < 2; i++) {
       const bus = await openBus(stores)
       buses.push(bus)
-      const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
-      proxies.push(await startProxy({ stores, environment, bus }))
+      proxies.push(await startProxy({ stores, environment: upstream.environment, bus }))
     }
     key = await (proxies[0] as TestProxy).createKey({ type: 'project' })
     for (const bus of buses) await waitUntil('the bus is subscribed', () => bus.send(bus.processId, new Uint8Array(0)))
@@ -50,7 +49,6 @@ describeReal('messages that another program publishes', backend => {
     listener.disconnect()
     await Promise.all(proxies.map(proxy => proxy.stop()))
     await Promise.all(buses.map(bus => bus.close()))
-    await upstream.stop()
   })
 
   test('are ignored: a follower gets the upstream’s response', async () => {

@@ -1,8 +1,9 @@
 /** Forms that an upstream could read differently from the proxy: rejected before a provider is called. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeEmbedded } from '../harness/backends.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const part = (disposition: string, value: string) =>
   `--b\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${value}\r\n`
@@ -11,21 +12,12 @@ const MODEL = part('name="model"', 'openai/whisper-1')
 const LONG = ' '.repeat(9_000)
 
 describeEmbedded('forms', backend => {
-  let upstream: FakeProvider
-  let proxy: TestProxy
+  const upstream = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstream.environment }))
   let key: string
 
   beforeAll(async () => {
-    upstream = await startFakeProvider({ flavour: 'aggregator' })
-    proxy = await startProxy({
-      stores: await backend.open(),
-      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
-    })
     key = await proxy.createKey({ type: 'project' })
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstream.stop()
   })
 
   const post = (body: string) =>

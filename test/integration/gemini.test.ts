@@ -1,11 +1,12 @@
 /** Gemini's API over HTTP: the forms that its packages do not use, keys, errors, caching and large bodies. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { describeOnce, type Stores } from '../harness/backends.ts'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { describeOnce } from '../harness/backends.ts'
 import { readAnswer } from '../harness/client.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { geminiBodyOf, geminiContent } from '../harness/gemini-paths.ts'
 import { readGeminiStream } from '../harness/outcomes/gemini-outcome.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { createMemoryLog } from './hostile/memory-log.ts'
 
 const MODEL = 'openai/gpt-4o-mini'
@@ -18,27 +19,19 @@ const firstText = ({ candidates }: Chunk) => candidates[0]?.content.parts[0]?.te
 
 describeOnce('Gemini’s API', backend => {
   const log = createMemoryLog()
-  let upstreams: Upstreams
-  let stores: Stores
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), log, environment: upstreams.environment }))
   let origin: string
   let project: string
   let key: string
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    stores = await backend.open()
-    proxy = await startProxy({ stores, log, environment: upstreams.environment })
     origin = `http://127.0.0.1:${proxy.port}`
   })
   beforeEach(async () => {
     upstreams.reset()
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   async function send(

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
 const SAME_WORDS = `Could you please ${QUESTION.toLowerCase()}?`
@@ -31,24 +32,16 @@ const WITHOUT_EFFECT: Headers[] = [
 ]
 
 describeOnce('forwarded headers', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let key: string
 
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-    proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment })
-  })
   beforeEach(async () => {
     const project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
     for (const provider of ['openai', 'anthropic', 'groq'] as const) {
       await storeKey(proxy.stores, project, provider, `sk-own-${provider}`)
     }
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   async function cacheOf(model: string, content: string, headers: Headers = {}): Promise<string | null> {

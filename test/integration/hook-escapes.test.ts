@@ -1,13 +1,14 @@
 /** No encoding of a text hides it from the hook: escapes in JSON, forms, query strings, opaque provider extras, and responses. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { type ExtrasKeys, packExtras } from '../../src/formats/chat/provider-extras.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, get, post, readAnswer } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { type RecordedHookRequest, startHook, type TestHook } from '../harness/hook.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { type RecordedHookRequest, startHook } from '../harness/hook.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type FakeAccount, startFakeAccount } from './stored-objects/fake-account.ts'
+import { startFakeAccount } from './stored-objects/fake-account.ts'
 
 const CARD = '4111 1111 1111 1111'
 const MODEL = 'gpt-4o-mini'
@@ -28,33 +29,22 @@ const refusesCards = ({ type, request, answer }: RecordedHookRequest) => {
 }
 
 describeBackends('a hook', backend => {
-  let hook: TestHook
-  let upstreams: Upstreams
-  let kept: FakeAccount
-  let proxy: TestProxy
+  const hook = duringTests(startHook)
+  const upstreams = duringTests(startUpstreams)
+  const kept = duringTests(startFakeAccount)
+  const start = (more = {}) => {
+    const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0', ...hook.environment, ...more }
+    return startProxy({ stores: backend.open(), environment })
+  }
+  const proxy = duringTests(start)
   /** A proxy whose OpenAI account stores objects. */
-  let keeping: TestProxy
+  const keeping = duringTests(() => start({ OPENAI_BASE_URL: kept.baseUrl }))
   let keys: { key: string; keeping: string }
 
-  beforeAll(async () => {
-    hook = startHook()
-    upstreams = await startUpstreams()
-    kept = startFakeAccount()
-    const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0', ...hook.environment }
-    proxy = await startProxy({ stores: await backend.open(), environment })
-    keeping = await startProxy({
-      stores: await backend.open(),
-      environment: { ...environment, OPENAI_BASE_URL: kept.baseUrl },
-    })
-  })
   beforeEach(async () => {
     for (const each of [hook, upstreams, kept]) each.reset()
     keys = { key: await keyOf(proxy), keeping: await keyOf(keeping) }
     hook.setDecision(refusesCards)
-  })
-  afterAll(async () => {
-    await Promise.all([proxy.stop(), keeping.stop()])
-    await Promise.all([upstreams.stop(), hook.stop(), kept.stop()])
   })
 
   async function keyOf(to: TestProxy): Promise<string> {

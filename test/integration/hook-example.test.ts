@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { HOOK_SECRET } from '../harness/hook.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
@@ -31,7 +32,7 @@ const ALLOWED = [
 ]
 
 describeOnce('the hook of examples/', backend => {
-  let upstream: FakeProvider
+  const upstream = duringTests(startFakeProvider)
   let hook: Bun.Server<undefined>
   let proxy: TestProxy
   let stranger: TestProxy
@@ -42,14 +43,8 @@ describeOnce('the hook of examples/', backend => {
     const { default: served } = await import('../../examples/hook/hook.ts')
     delete process.env.HOOK_SECRET
     hook = Bun.serve({ ...served, port: 0 })
-    upstream = await startFakeProvider()
     const stores = await backend.open()
-    const environment = {
-      AGGREGATOR_BASE_URL: upstream.baseUrl,
-      AGGREGATOR_API_KEY: 'k',
-      HOOK_URL: `http://127.0.0.1:${hook.port}`,
-      HOOK_SECRET,
-    }
+    const environment = { ...upstream.environment, HOOK_URL: `http://127.0.0.1:${hook.port}`, HOOK_SECRET }
     proxy = await startProxy({ stores, environment })
     const HOOK_OTHER = Buffer.alloc(32, 'other').toString('base64')
     stranger = await startProxy({ stores, environment: { ...environment, HOOK_SECRET: HOOK_OTHER } })
@@ -57,7 +52,7 @@ describeOnce('the hook of examples/', backend => {
   })
   afterAll(async () => {
     await Promise.all([proxy.stop(), stranger.stop()])
-    await Promise.all([upstream.stop(), hook.stop(true)])
+    await hook.stop(true)
   })
 
   test.each(Object.entries(REFUSED))('rejects %s in a request, by its checksum or its pattern', async (what, texts) => {

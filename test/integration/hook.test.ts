@@ -622,7 +622,7 @@ describeReal('a hook of several processes', backend => {
     const upstream = await startFakeProvider()
     const stores = await backend.open()
     const opened = await Promise.all([openBus(stores), openBus(stores)])
-    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', ...hook.environment }
+    const environment = { ...upstream.environment, ...hook.environment }
     const proxies = await Promise.all(opened.map(bus => startProxy({ stores, environment, bus })))
     const [one, other] = proxies as [TestProxy, TestProxy]
     const key = await one.createKey({ type: 'project' })

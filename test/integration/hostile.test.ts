@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Scenario } from '../fake-provider/scenario.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { BAD_BODIES } from './hostile/bad-bodies.ts'
 import { BAD_FRAMING } from './hostile/bad-framing.ts'
 import { BAD_HEADERS } from './hostile/bad-headers.ts'
@@ -43,22 +44,18 @@ describeBackends('hostile requests', backend => {
   const log = createMemoryLog()
   const answered = { test: 0, project: 0 }
   const keys = { test: '', project: '' }
-  let proxy: TestProxy
-  let small: TestProxy
-  let fakeProvider: FakeProvider
+  const fakeProvider = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), log, environment: fakeProvider.environment }))
+  const small = duringTests(() => {
+    const limits = { MAX_BODY_BYTES: '4096', BODY_TIMEOUT_MS: '1500', TRUST_PROXY: '1' }
+    return startProxy({ stores: proxy.stores, log, environment: { ...fakeProvider.environment, ...limits } })
+  })
 
   beforeAll(async () => {
-    const stores = await backend.open()
-    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
     fakeProvider.script({ kind: 'answer', content: 'Fine.', toolCalls: [] })
-    const environment = { AGGREGATOR_BASE_URL: fakeProvider.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
-    proxy = await startProxy({ stores, log, environment })
-    const limits = { MAX_BODY_BYTES: '4096', BODY_TIMEOUT_MS: '1500', TRUST_PROXY: '1' }
-    small = await startProxy({ stores, log, environment: { ...environment, ...limits } })
     keys.test = await proxy.createKey({ project: 'acme', type: 'test' })
     keys.project = await proxy.createKey({ project: 'acme', type: 'project' })
   })
-  afterAll(() => Promise.all([proxy.stop(), small.stop(), fakeProvider.stop()]))
 
   async function send(request: HostileRequest, type: 'test' | 'project'): Promise<RawExchange> {
     const { port } = request.isForSmallProxy ? small : proxy
@@ -162,8 +159,7 @@ describeBackends('hostile requests', backend => {
         stores: proxy.stores,
         log,
         environment: {
-          AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
-          AGGREGATOR_API_KEY: 'k',
+          ...fakeProvider.environment,
           EMBEDDINGS_BASE_URL: `http://127.0.0.1:${embeddings.port}/v1`,
           EMBEDDINGS_API_KEY: MARKER,
         },

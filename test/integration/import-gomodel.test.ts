@@ -3,14 +3,15 @@ import { Database } from 'bun:sqlite'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { type GoModelImportOptions, importGoModel } from '../../src/process/commands/import.ts'
 import { readGoModelConfig, readGoModelDatabase } from '../../src/process/import/gomodel-source.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams } from '../harness/direct-upstreams.ts'
 import { findBlock, runDocsBlock } from '../harness/docs-blocks.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import {
   budgetRow,
   createGoModelDatabase,
@@ -50,11 +51,7 @@ const ROWS = {
 let files = 0
 const newPath = () => join(FOLDER, `${++files}.db`)
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 const yaml = (base: string) =>
   `providers:\n  eu:\n    type: openai\n    base_url: ${base}\n    api_key: "\${EU_API_KEY}"\n`

@@ -1,10 +1,11 @@
 /** Keys of another gateway, which were imported by their SHA-256: accepted in any format until a date that the operator sets. */
 import OpenAI from 'openai'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
-import { describeBackends, type Stores } from '../harness/backends.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { describeBackends } from '../harness/backends.ts'
+import { startUpstreams } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const MODEL = 'gpt-4o'
@@ -17,28 +18,19 @@ interface ImportedKey {
   requests_per_minute?: number
 }
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 describeBackends('imported keys', backend => {
-  let stores: Stores
-  let proxy: TestProxy
-
-  beforeAll(async () => {
-    stores = await backend.open()
-    proxy = await startProxy({
-      stores,
+  const proxy = duringTests(() =>
+    startProxy({
+      stores: backend.open(),
       environment: { ...upstreams.environment, AGGREGATOR_BASE_URL: upstreams.environment.OPENAI_BASE_URL ?? '' },
       refreshVendorsMs: 20,
-    })
-  })
-  afterAll(() => proxy.stop())
+    }),
+  )
 
   function importKeys(keys: readonly ImportedKey[], options: Record<string, unknown> = {}) {
-    return callFunction(stores.database, 'import_accounts', {
+    return callFunction(proxy.stores.database, 'import_accounts', {
       document: {
         ...{ gateway: 'litellm', plan: 'pro', has_all_keys: false, vendors: [], vendor_keys: [], budgets: [] },
         projects: [{ id: 'team-1', name: 'search', settings: {}, members: [] }],
@@ -89,9 +81,9 @@ describeBackends('imported keys', backend => {
 
   test('without imported keys, rejects a key of another format before any lookup', async () => {
     expect(await statusOf('sk-never-imported')).toBe('401 invalid_api_key')
-    await callFunction(stores.database, 'create_project', { project: 'own', plan: 'pro' })
+    await callFunction(proxy.stores.database, 'create_project', { project: 'own', plan: 'pro' })
     // Its hash is known, but it was not imported.
-    await stores.database.call(
+    await proxy.stores.database.call(
       `insert into api_keys (project_id, key_hash, prefix, type, name)
        select id, sha256('sk-inserted-by-hand'), 'sk-', 'project', 'by hand' from projects where name = 'own'`,
       [],
@@ -159,7 +151,7 @@ describeBackends('imported keys', backend => {
     const read = `select id, redacted_value from api_keys where imported_hash = decode('${hashOf(key)}', 'hex')`
     const [{ id, redacted_value } = { id: 0 }] = await proxy.query<{ id: number; redacted_value: string }>(read)
     expect(redacted_value).toBe(`sk-...${key.slice(-4)}`)
-    const rotated = await callFunction(stores.database, 'rotate_key', { of_key: id, grace: 'PT0S' })
+    const rotated = await callFunction(proxy.stores.database, 'rotate_key', { of_key: id, grace: 'PT0S' })
     expect(await proxy.query(read)).toEqual([{ id, redacted_value: `${rotated.slice(0, 17)}…` }])
     expect(rotated).toMatch(/^lgw_proj_/)
     expect(await statusOf(rotated)).toBe('accepted')

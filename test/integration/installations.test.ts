@@ -19,8 +19,7 @@ async function openInstallation(backend: Backend): Promise<Installation> {
   await stores.database.runScript('truncate projects, api_keys restart identity cascade')
   const bus = await openBus(stores)
   const upstream = await startFakeProvider()
-  const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
-  const proxy = await startProxy({ stores, environment, bus })
+  const proxy = await startProxy({ stores, environment: upstream.environment, bus })
   await stores.database.runScript(`insert into plans values ('ten', 10, 1000, 1000, 10, 1000) on conflict do nothing`)
   const key = await proxy.createKey({ plan: 'ten', type: 'project' })
   return {

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { entryName } from '../../src/stores/fast-store.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { type Answer, ask, post } from '../harness/client.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 type Body = Record<string, unknown>
 
@@ -118,18 +119,10 @@ const FRESH: [string, string][] = [
 ]
 
 describeBackends('the cache', backend => {
-  let proxy: TestProxy
-  let fakeProvider: FakeProvider
+  const fakeProvider = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: fakeProvider.environment }))
 
-  beforeAll(async () => {
-    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
-    proxy = await startProxy({
-      stores: await backend.open(),
-      environment: { AGGREGATOR_BASE_URL: fakeProvider.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' },
-    })
-  })
   beforeEach(() => fakeProvider.reset())
-  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   /** Creates a project and one key of it. */
   async function openProject(type: 'project' | 'test' = 'project'): Promise<{ project: string; key: string }> {

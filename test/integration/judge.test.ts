@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Scenario } from '../fake-provider/scenario.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { type Answer, ask } from '../harness/client.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
@@ -14,20 +15,13 @@ const JUDGE = 'openai/gpt-4.1-mini'
 const verdict = (verdict: string): Scenario => ({ kind: 'answer', content: JSON.stringify({ verdict }) })
 
 describeBackends('the judge', backend => {
-  let proxy: TestProxy
-  let fakeProvider: FakeProvider
+  const fakeProvider = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), environment: { ...fakeProvider.environment, UPSTREAM_MAX_RETRIES: '0' } }),
+  )
   let project: string
   let key: string
 
-  beforeAll(async () => {
-    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
-    const environment = {
-      AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
-      AGGREGATOR_API_KEY: 'vendor-key',
-      UPSTREAM_MAX_RETRIES: '0',
-    }
-    proxy = await startProxy({ stores: await backend.open(), environment })
-  })
   beforeEach(async () => {
     fakeProvider.reset()
     project = `p-${crypto.randomUUID().slice(0, 8)}`
@@ -44,7 +38,6 @@ describeBackends('the judge', backend => {
     }
     await learn(QUESTION)
   })
-  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   const set = (setting: string, value: string) =>
     proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)

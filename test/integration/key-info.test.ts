@@ -1,28 +1,24 @@
 /** Data that a key can read about itself, in the formats of OpenRouter and LiteLLM. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, get, readAnswer } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const PAGES = ['/key', '/auth/key', '/credits', '/model/info']
 
 describeBackends('the information about a key', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let project: string
   let key: string
 
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-    proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment })
-  })
   beforeEach(async () => {
     project = `t-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
   })
-  afterAll(() => Promise.all([proxy.stop(), upstreams.stop()]))
 
   const read = async (path: string, as = key) => (await readAnswer(await get(proxy, path, as))).json.data
   const idOf = async (of: string) =>

@@ -1,15 +1,12 @@
 /** A key's own limit, the headers that report it, and rotated keys. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 describeBackends('keys', backend => {
-  let proxy: TestProxy
-  beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open() })
-  })
-  afterAll(() => proxy.stop())
+  const proxy = duringTests(() => startProxy({ stores: backend.open() }))
 
   const limitsOf = ({ headers }: { headers: Headers }) =>
     ['limit', 'remaining', 'reset'].map(what => headers.get(`x-ratelimit-${what}-requests`))

@@ -3,25 +3,22 @@
  * are not counted.
  */
 import OpenAI, { toFile } from 'openai'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { allowedMethodsOf, resolveTarget, TARGETS_BY_PATH } from '../../src/http/paths.ts'
 import type { RouteTarget } from '../../src/pipeline/request/request.ts'
 import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
-import { describeOnce, type Stores } from '../harness/backends.ts'
+import { describeOnce } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { GEMINI_PATHS, geminiBodyOf } from '../harness/gemini-paths.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { COLLECTIONS, listObjectPaths } from '../harness/stored-object-paths.ts'
 import { SEEDED_DETECTOR } from '../harness/vendors.ts'
 import { sendRaw } from './hostile/raw-http.ts'
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 /** Every path that requires a key, with each of its methods. */
 const ROUTES = [
@@ -50,22 +47,18 @@ const BODY = {
 }
 
 describeOnce('restricted keys', backend => {
-  let stores: Stores
-  let proxy: TestProxy
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), environment: { ...upstreams.environment, TRUST_PROXY: '1' } }),
+  )
   let project: string
   let key: string
 
-  beforeAll(async () => {
-    stores = await backend.open()
-    proxy = await startProxy({ stores, environment: { ...upstreams.environment, TRUST_PROXY: '1' } })
-  })
   beforeEach(async () => {
     upstreams.reset()
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
-    await storeKey(stores, project, 'openai', 'sk-own')
+    await storeKey(proxy.stores, project, 'openai', 'sk-own')
   })
-  afterAll(() => proxy.stop())
 
   const limit = (limits: object) =>
     proxy.query(`select set_key_limits(find_key('${key}'), '${JSON.stringify(limits)}')`)
@@ -127,7 +120,10 @@ describeOnce('restricted keys', backend => {
   })
 
   test('a list that was just changed applies, in a process with an older record too', async () => {
-    const other = await startProxy({ stores, environment: { ...upstreams.environment, TRUST_PROXY: '1' } })
+    const other = await startProxy({
+      stores: proxy.stores,
+      environment: { ...upstreams.environment, TRUST_PROXY: '1' },
+    })
     const sendFrom = async (from: string) =>
       (await ask(other, key, `x ${crypto.randomUUID()}`, { 'x-forwarded-for': from })).status
     try {

@@ -1,17 +1,18 @@
 /** The rotation of ENCRYPTION_KEY as described in docs/providers.md, with two processes that are restarted one after the other. */
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
 import { listSealed, SEALED_CONTENTS, SEALED_SECRETS } from '../../src/postgres/sealed-rows.ts'
 import { createVault } from '../../src/providers/keys/vault.ts'
 import { decodeSealedText } from '../../src/stores/content-seal.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { describeReal, type Stores } from '../harness/backends.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
 import { ask, get, post, readAnswer } from '../harness/client.ts'
 import { storeKey, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { SEALED_COLUMNS } from '../harness/sealed-columns.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
@@ -43,26 +44,23 @@ test('reseals everything that seal_answers seals', () => {
 })
 
 describeReal('a rotation of the encryption key', backend => {
-  let fakeProvider: FakeProvider
+  const fakeProvider = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
   let stores: Stores
   let environment: Record<string, string>
   let key: string
 
   beforeAll(async () => {
-    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
     stores = await backend.open()
     environment = {
       DATABASE_URL: stores.databaseUrl ?? '',
       REDIS_URL: stores.redisUrl ?? '',
-      AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
-      AGGREGATOR_API_KEY: 'k',
+      ...fakeProvider.environment,
     }
     await callFunction(stores.database, 'create_project', { project: 'acme', plan: 'pro' })
     for (const [setting, value] of Object.entries(SETTINGS))
       await callFunction(stores.database, 'set_setting', { project: 'acme', setting, value })
     key = await callFunction(stores.database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'test' })
   })
-  afterAll(() => fakeProvider.stop())
 
   const start = (keys: Record<string, string>) => startProxyProcess({ ...environment, ...keys })
 

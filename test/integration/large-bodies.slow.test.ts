@@ -8,11 +8,12 @@ import { findFreePort, startProxyProcess, stop } from '../../scripts/bench/proce
 import { MAX_MAIN_THREAD_BYTES } from '../../src/event-loop/worker-pool.ts'
 import { callFunction } from '../../src/postgres/call.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { type Answer, ask } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { embeddedUrl } from '../harness/embedded-url.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { sendWithoutReading } from './streaming/raw-client.ts'
 
@@ -54,17 +55,13 @@ const file = (data: string, filename = 'report.pdf'): Part => ({
 })
 
 describeOnce('requests with more than text', backend => {
-  let upstream: FakeProvider
-  let proxy: TestProxy
+  const upstream = duringTests(startFakeProvider)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstream.environment }))
   let key: string
 
   beforeAll(async () => {
-    upstream = await startFakeProvider()
-    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
-    proxy = await startProxy({ stores: await backend.open(), environment })
     key = await proxy.createKey({ type: 'project', settings: { semantic_threshold: '0.5' } })
   })
-  afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
 
   const large = base64Of(MIB, 1)
   const cases: [string, Part, Part][] = [
@@ -152,7 +149,7 @@ describeOnce('the memory of a proxy', backend => {
   // Where there are real stores, they are used alone: the embedded database's own memory varies.
   const isSpared = process.platform !== 'linux' || (inject('real') !== null && backend.name === 'embedded')
   let folder: string
-  let upstream: FakeProvider
+  const upstream = duringTests(() => startFakeProvider({ keepsRequests: false }))
   let child: Subprocess
   let baseUrl: string
   let key: string
@@ -161,15 +158,13 @@ describeOnce('the memory of a proxy', backend => {
     if (isSpared) return
     const { database, databaseUrl, redisUrl } = await backend.open()
     folder = await mkdtemp(join(tmpdir(), 'model-proxy-bodies-'))
-    upstream = await startFakeProvider({ keepsRequests: false })
     const [port, psqlPort] = [findFreePort(), findFreePort()]
     const environment = {
       DATABASE_URL: databaseUrl ?? '',
       REDIS_URL: redisUrl ?? '',
       DATA_DIR: folder,
       EMBEDDED_PG_PORT: String(psqlPort),
-      AGGREGATOR_BASE_URL: upstream.baseUrl,
-      AGGREGATOR_API_KEY: 'k',
+      ...upstream.environment,
     }
     child = await startProxyProcess(environment, port)
     baseUrl = `http://127.0.0.1:${port}/v1`
@@ -181,7 +176,6 @@ describeOnce('the memory of a proxy', backend => {
   afterAll(async () => {
     if (isSpared) return
     await stop(child)
-    await upstream.stop()
     await rm(folder, { recursive: true, force: true })
   })
 

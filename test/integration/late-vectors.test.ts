@@ -29,7 +29,7 @@ describeBackends('vectors that are late', backend => {
     upstream = await startFakeProvider()
     proxy = await startProxy({
       stores: await backend.open(),
-      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' },
+      environment: upstream.environment,
       embedder: {
         space: { model: 'slow', dimensions: 2 },
         isFree: false,

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createQuotaLedger, type MonthlyCounterKey } from '../../src/admission/quota-reservations.ts'
 import { describeReal } from '../harness/backends.ts'
 import { type Answer, ask } from '../harness/client.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const OTHERS = 10
@@ -12,19 +13,15 @@ const ADMISSION_LIMIT_MS = 4_000
 const ROUNDS = 20
 
 describeReal('an operator’s transaction locks one project’s counter', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), databaseTimeoutMs: ADMISSION_LIMIT_MS }))
   let operator: postgres.Sql
   const others: string[] = []
 
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open(), databaseTimeoutMs: ADMISSION_LIMIT_MS })
     operator = postgres(proxy.stores.databaseUrl ?? '', { max: 1, onnotice: () => {} })
     for (let i = 0; i < OTHERS; i++) others.push(await proxy.createKey())
   })
-  afterAll(async () => {
-    await operator.end()
-    await proxy.stop()
-  })
+  afterAll(() => operator.end())
 
   const askNew = (key: string) => ask(proxy, key, `Question ${crypto.randomUUID()}?`)
   const askOthers = () => Promise.all(others.map(askNew))

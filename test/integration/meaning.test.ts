@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 /** Vectors of one topic have a cosine of 0.97, others of 0.2: an embedder that knows topics and nothing finer. */
@@ -17,7 +18,7 @@ function vectorOf(text: string): number[] {
 
 describeBackends('an embedder of meaning', backend => {
   let embeddings: ReturnType<typeof Bun.serve>
-  let upstream: FakeProvider
+  const upstream = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
   let proxy: TestProxy
   let key: string
   const embedded: string[] = []
@@ -33,19 +34,17 @@ describeBackends('an embedder of meaning', backend => {
         return Response.json({ object: 'list', model, data, usage: { prompt_tokens: 1, total_tokens: 1 } })
       },
     })
-    upstream = await startFakeProvider({ flavour: 'aggregator' })
     proxy = await startProxy({
       stores: await backend.open(),
       environment: {
-        AGGREGATOR_BASE_URL: upstream.baseUrl,
-        AGGREGATOR_API_KEY: 'vendor-key',
+        ...upstream.environment,
         EMBEDDINGS_BASE_URL: `http://127.0.0.1:${embeddings.port}/v1`,
         EMBEDDINGS_API_KEY: 'embeddings-key',
       },
     })
     key = await proxy.createKey({ type: 'project' })
   })
-  afterAll(() => Promise.all([proxy.stop(), upstream.stop(), embeddings.stop()]))
+  afterAll(() => Promise.all([proxy.stop(), embeddings.stop()]))
 
   async function askAfter(stored: string, asked: string) {
     const headers = { 'x-proxy-cache-namespace': stored }

@@ -1,17 +1,14 @@
 /**
  * The provider that is called for a model name, and the name that it receives: with an aggregator's own list, and without an aggregator.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { type Answer, ask, get, post } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 const hello = (model: string, fields: Record<string, unknown> = {}) => ({
   model,

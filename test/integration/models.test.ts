@@ -1,11 +1,12 @@
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { describeOnce, describeReal, type Stores } from '../harness/backends.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
 import { get as getFrom, post } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 interface Listed {
@@ -13,11 +14,7 @@ interface Listed {
   data: { id: string; object: string; created: number; owned_by: string; capabilities: string[]; kind: string }[]
 }
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 describeOnce('GET /v1/models', backend => {
   let stores: Stores
@@ -184,8 +181,7 @@ describeOnce('GET /v1/models', backend => {
 })
 
 describeReal('bun run catalogue:sync', backend => {
-  let stores: Stores
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let aggregator: ReturnType<typeof serve>
   let pages: unknown[]
   let seenKeys: (string | null)[]
@@ -206,16 +202,11 @@ describeReal('bun run catalogue:sync', backend => {
     })
   }
 
-  beforeAll(async () => {
-    stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
-  })
   beforeEach(() => {
     seenKeys = []
     aggregator = serve()
   })
   afterEach(() => aggregator.stop(true))
-  afterAll(() => proxy.stop())
 
   const model = (id: string, prompt: string, completion = prompt, fields: Record<string, unknown> = {}) => ({
     id,
@@ -244,7 +235,7 @@ describeReal('bun run catalogue:sync', backend => {
         cwd: tmpdir(),
         env: {
           ...bareEnvironment(),
-          DATABASE_URL: stores.databaseUrl ?? '',
+          DATABASE_URL: proxy.stores.databaseUrl ?? '',
           AGGREGATOR_BASE_URL: `http://127.0.0.1:${aggregator.port}/api/v1/`,
           AGGREGATOR_API_KEY: 'sk-aggregator',
         },

@@ -1,26 +1,27 @@
 /** A name that has never matched anything is accepted, with a warning in the response. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
 import { findSimilarNames } from '../../src/providers/similar-names.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { addUser, issueAdminKey, send } from './admin/people.ts'
 
 const MISSPELT = 'No model is known by the name gpt-4o-mni. Did you mean gpt-4o-mini?'
 
 describeBackends('names that match nothing', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() =>
+    startProxy({ dashboard: true, stores: backend.open(), environment: upstreams.environment }),
+  )
   let project: string
   let id: string
   let authorization: string
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment: upstreams.environment })
     await addUser(proxy, 'root@example.org', 'owner')
     authorization = `Bearer ${await issueAdminKey(proxy, 'root@example.org')}`
   })
@@ -28,10 +29,6 @@ describeBackends('names that match nothing', backend => {
     upstreams.reset()
     project = `n-${crypto.randomUUID()}`
     id = `proj_${await callFunction(proxy.stores.database, 'create_project', { project, plan: 'free' })}`
-  })
-  afterAll(async () => {
-    await proxy?.stop()
-    await upstreams?.stop()
   })
 
   const to = (method: 'GET' | 'POST', path: string, body?: unknown) =>

@@ -1,12 +1,13 @@
 /** Objects that only OpenAI stores: each belongs to one project, although projects share an account there. */
 import OpenAI, { toFile } from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { traitsOf } from '../../src/providers/stored-object-collections.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { get, post, readAnswer } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type FakeAccount, startFakeAccount } from './stored-objects/fake-account.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
+import { startFakeAccount } from './stored-objects/fake-account.ts'
 
 const NEW_OBJECTS = {
   conversations: { metadata: { topic: 'demo' } },
@@ -20,17 +21,13 @@ const COLLECTIONS = Object.keys(NEW_OBJECTS) as OpenAiCollection[]
 const LISTED = COLLECTIONS.filter(name => traitsOf(name).actions['']?.GET?.lists)
 
 describeBackends('objects at OpenAI', backend => {
-  let upstreams: Upstreams
-  let openai: FakeAccount
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const openai = duringTests(startFakeAccount)
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), environment: { ...upstreams.environment, OPENAI_BASE_URL: openai.baseUrl } }),
+  )
   let keys: { mine: string; theirs: string; keyless: string; tried: string }
 
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-    openai = startFakeAccount()
-    const environment = { ...upstreams.environment, OPENAI_BASE_URL: openai.baseUrl }
-    proxy = await startProxy({ stores: await backend.open(), environment })
-  })
   beforeEach(async () => {
     openai.reset()
     const [mine, theirs] = [`b-${crypto.randomUUID()}`, `b-${crypto.randomUUID()}`]
@@ -46,7 +43,6 @@ describeBackends('objects at OpenAI', backend => {
       tried: await proxy.createKey({ project: mine, type: 'test' }),
     }
   })
-  afterAll(() => Promise.all([proxy.stop(), upstreams.stop(), openai.stop()]))
 
   const json = async (response: Promise<Response>) => readAnswer(await response)
   const make = async (collection: OpenAiCollection, as = keys.mine) => {

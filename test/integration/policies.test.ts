@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { type Answer, ask, post } from '../harness/client.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
@@ -16,22 +17,16 @@ const NEAR = { semantic_threshold: '0.5', cache_feedback: 'any' }
 const STORED_ALONE = { 'cache-control': 'only-if-cached' }
 
 describeBackends('a project', backend => {
-  let proxy: TestProxy
-  let fakeProvider: FakeProvider
+  const fakeProvider = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: fakeProvider.environment }))
   let project: string
   let key: string
 
-  beforeAll(async () => {
-    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
-    const environment = { AGGREGATOR_BASE_URL: fakeProvider.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
-    proxy = await startProxy({ stores: await backend.open(), environment })
-  })
   beforeEach(async () => {
     fakeProvider.reset()
     project = `p-${crypto.randomUUID().slice(0, 8)}`
     key = await proxy.createKey({ project, type: 'project', settings: NEAR })
   })
-  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   const set = (setting: string, value: string) =>
     proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)

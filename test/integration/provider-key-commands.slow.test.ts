@@ -12,7 +12,8 @@ import { startProxyProcess } from '../faults/proxy-process.ts'
 import { describeReal, type Stores } from '../harness/backends.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
 import { ask } from '../harness/client.ts'
-import { startUpstreams, storeKey, TEST_ENCRYPTION_KEY, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { embeddedUrl } from '../harness/embedded-url.ts'
 import { fillDataDir } from '../harness/fill-data-dir.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -24,12 +25,8 @@ const hello = (model = 'gpt-4o-mini') => ({
   messages: [{ role: 'user', content: `Hello ${crypto.randomUUID()}` }],
 })
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
+const upstreams = duringTests(startUpstreams)
 beforeEach(() => upstreams.reset())
-afterAll(() => upstreams.stop())
 
 const sentKeys = () => upstreams.openai.requests.map(request => request.headers.authorization)
 

@@ -1,24 +1,19 @@
-import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { describeBackends, type Stores } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { createMemoryLog } from './hostile/memory-log.ts'
 
-const _root = fileURLToPath(new URL('../../', import.meta.url))
 const hello = (model = 'gpt-4o-mini') => ({
   model,
   messages: [{ role: 'user', content: `Hello ${crypto.randomUUID()}` }],
 })
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
+const upstreams = duringTests(startUpstreams)
 beforeEach(() => upstreams.reset())
-afterAll(() => upstreams.stop())
 
 const sentKeys = () => upstreams.openai.requests.map(request => request.headers.authorization)
 

@@ -1,35 +1,27 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const LEAVING = 50
 const SLOW_MS = 400
 
 describeOnce('calls in flight', backend => {
-  let upstream: FakeProvider
-  let proxy: TestProxy
+  const upstream = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), environment: { ...upstream.environment, UPSTREAM_MAX_RETRIES: '0' } }),
+  )
   let project: string
   let key: string
 
-  beforeAll(async () => {
-    upstream = await startFakeProvider({ flavour: 'aggregator' })
-    proxy = await startProxy({
-      stores: await backend.open(),
-      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' },
-    })
-  })
   beforeEach(async () => {
     upstream.reset()
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstream.stop()
   })
 
   const purge = () => proxy.query(`select purge_cache('${project}')`)

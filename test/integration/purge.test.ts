@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { shortenEndUser } from '../../src/formats/end-user.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { ask, post } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 type Body = Record<string, unknown>
@@ -57,26 +58,19 @@ const ENDPOINT_CASES: Record<string, { path: string; body(about: string): Body; 
 const LONG = { one: `${'x'.repeat(300)}1`, other: `${'x'.repeat(300)}2` }
 
 describeBackends('a purge by user and key', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), environment: { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' } }),
+  )
   let project: string
   let key: string
   let colleague: string
 
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' }
-    proxy = await startProxy({ stores: await backend.open(), environment })
-  })
   beforeEach(async () => {
     project = `p-${crypto.randomUUID().slice(0, 8)}`
     key = await proxy.createKey({ project, type: 'project', settings: { semantic_threshold: '0' } })
     colleague = await proxy.createKey({ project, type: 'project' })
     for (const vendor of ['openai', 'anthropic'] as const) await storeKey(proxy.stores, project, vendor, `sk-${vendor}`)
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   const quote = (text: string) => `'${text.replaceAll("'", "''")}'`

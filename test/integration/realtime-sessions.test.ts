@@ -1,10 +1,11 @@
 /** Realtime sessions are admitted again every half minute, limited by budgets, and charged for every usage that their provider reports. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { ENDLESS, INVALID, type RealtimeUpstream, startRealtime } from '../fake-provider/realtime.ts'
+import { ENDLESS, INVALID, startRealtime } from '../fake-provider/realtime.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { storeKey, TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { openRealtimeSession } from '../harness/realtime-session.ts'
 
 const MODEL = 'gpt-realtime-2'
@@ -24,33 +25,27 @@ const respond = (instructions = 'one') => ({ type: 'response.create', response: 
 
 describeOnce('realtime sessions', backend => {
   let stores: Stores
-  let upstream: RealtimeUpstream
-  let proxy: TestProxy
-  let project: string
-  let key: string
+  const upstream = duringTests(() => startRealtime({ apiKey: 'sk-own' }))
   let isDatabaseGone = false
-
-  beforeAll(async () => {
+  const proxy = duringTests(async () => {
     stores = await backend.open()
-    upstream = startRealtime({ apiKey: 'sk-own' })
     const { database } = stores
     const failing: Database = {
       ...database,
       call: (text, ...values) =>
         isDatabaseGone && text.includes('admit(') ? Promise.reject(new Error('gone')) : database.call(text, ...values),
     }
-    proxy = await startProxy({ stores: { ...stores, database: failing }, environment: environment() })
+    return startProxy({ stores: { ...stores, database: failing }, environment: environment() })
   })
+  let project: string
+  let key: string
+
   beforeEach(async () => {
     isDatabaseGone = false
     project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
     await storeKey(stores, project, 'openai', 'sk-own')
     for (const noted of [upstream.opened, upstream.received, upstream.ended]) noted.length = 0
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstream.stop()
   })
 
   const environment = () => ({ OPENAI_BASE_URL: upstream.baseUrl, ENCRYPTION_KEY: TEST_ENCRYPTION_KEY })

@@ -1,16 +1,17 @@
 /** Recorded data about a request besides its tokens: reasons, callers, times and errors. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import { readEncryptionKeys } from '../../src/providers/keys/encryption-key.ts'
 import { createQuestionVault } from '../../src/providers/keys/question-vault.ts'
 import { createVault } from '../../src/providers/keys/vault.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { BODIES } from '../harness/bodies.ts'
 import { question } from '../harness/chat.ts'
 import { post, readAnswer } from '../harness/client.ts'
 import { TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a row of usage_records
 type Row = Record<string, any>
@@ -19,23 +20,19 @@ const PASSED = ['/moderations', '/images/generations', '/audio/speech', '/rerank
 const NOT_KEPT_WHOLE = ['/embeddings', '/images/generations', '/rerank']
 
 describeBackends('the log of a request', backend => {
-  let upstream: FakeProvider
-  let proxy: TestProxy
+  const upstream = duringTests(startFakeProvider)
+  const proxy = duringTests(() =>
+    startProxy({
+      stores: backend.open(),
+      environment: { ...upstream.environment, UPSTREAM_MAX_RETRIES: '1', ENCRYPTION_KEY: TEST_ENCRYPTION_KEY },
+    }),
+  )
   let sandboxKey: string
   let paidKey: string
   beforeAll(async () => {
-    upstream = await startFakeProvider()
-    const environment = {
-      AGGREGATOR_BASE_URL: upstream.baseUrl,
-      AGGREGATOR_API_KEY: 'sk-upstream',
-      UPSTREAM_MAX_RETRIES: '1',
-      ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
-    }
-    proxy = await startProxy({ stores: await backend.open(), environment })
     sandboxKey = await proxy.createKey()
     paidKey = await proxy.createKey({ project: 'paid', type: 'project' })
   })
-  afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
 
   async function send(
     key: string,

@@ -1,11 +1,12 @@
 /** Usage in streams for clients that request it as OpenRouter's do, from every provider. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { readEvents } from '../clients/streams/read-events.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { type Answer, readAnswer } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const MODELS = {
   aggregator: 'openai/gpt-4o-mini',
@@ -40,19 +41,16 @@ const UNTOLD: Record<string, StreamOptions> = {
 }
 
 describeEmbedded('usage in streams', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let key: string
   let questions = 0
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const stores = await backend.open()
-    proxy = await startProxy({ stores, environment: upstreams.environment })
     key = await proxy.createKey({ type: 'project', project: 'usage' })
-    for (const name of ['openai', 'groq', 'anthropic']) await storeKey(stores, 'usage', name, `sk-${name}-0123456789`)
+    for (const name of ['openai', 'groq', 'anthropic'])
+      await storeKey(proxy.stores, 'usage', name, `sk-${name}-0123456789`)
   })
-  afterAll(() => Promise.all([proxy.stop(), upstreams.stop()]))
 
   async function stream(body: object, { base = '/v1', agent }: StreamOptions, as = key): Promise<Answer> {
     const response = await fetch(`${new URL(proxy.baseUrl).origin}${base}/chat/completions`, {

@@ -1,26 +1,24 @@
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { sendSimultaneously } from '../harness/send-simultaneously.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const AT_ONCE = 5
 
 describeOnce('a key’s requests in flight', backend => {
-  let upstream: FakeProvider
-  let proxy: TestProxy
+  const upstream = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), environment: { ...upstream.environment, UPSTREAM_MAX_RETRIES: '0' } }),
+  )
   let key: string
 
   beforeAll(async () => {
-    upstream = await startFakeProvider({ flavour: 'aggregator' })
-    proxy = await startProxy({
-      stores: await backend.open(),
-      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' },
-    })
     await proxy.query(`
       insert into plans (name, requests_per_minute_per_key, requests_per_minute_per_address, requests_per_month, concurrent_requests)
       values ('five', 1000000, 1000000, 1000000, ${AT_ONCE}) on conflict do nothing`)
@@ -28,10 +26,6 @@ describeOnce('a key’s requests in flight', backend => {
   beforeEach(async () => {
     upstream.reset()
     key = await proxy.createKey({ plan: 'five', type: 'project' })
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstream.stop()
   })
 
   const askNew = (stream: boolean) => ask(proxy, key, question(`What is ${crypto.randomUUID()}?`, { stream }))

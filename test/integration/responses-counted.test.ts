@@ -74,8 +74,7 @@ describeOnce('responses', backend => {
     const upstream = await startFakeProvider({ flavour: 'aggregator' })
     const metrics = createMetrics()
     const environment = {
-      AGGREGATOR_BASE_URL: upstream.baseUrl,
-      AGGREGATOR_API_KEY: 'k',
+      ...upstream.environment,
       EMBEDDER: 'api',
       EMBEDDINGS_BASE_URL: upstream.baseUrl,
       EMBEDDINGS_API_KEY: 'k',

@@ -1,20 +1,19 @@
 /** The root path, for a browser and for programs. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeEmbedded } from '../harness/backends.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const CHROME = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8'
 const FIREFOX = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
 describeEmbedded('the root path', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: { DASHBOARD: 'on' } }))
   let root: string
 
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open(), environment: { DASHBOARD: 'on' } })
     root = new URL(proxy.baseUrl).origin
   })
-  afterAll(() => proxy.stop())
 
   function open(path: string, accept: string | undefined, method = 'GET'): Promise<Response> {
     return fetch(`${root}${path}`, { method, headers: accept === undefined ? {} : { accept }, redirect: 'manual' })

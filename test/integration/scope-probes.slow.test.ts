@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeReal, openBus } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { createRandom } from '../harness/random.ts'
 
@@ -39,10 +40,9 @@ describeReal('responses over four processes', backend => {
   const proxies: TestProxy[] = []
   const opened: { close(): unknown }[] = []
   const keys = { one: '', other: '' }
-  let upstreams: Upstreams
+  const upstreams = duringTests(startUpstreams)
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
     // The provider's response repeats the caller.
     upstreams.openai.script(({ body }) => ({
       kind: 'answer',
@@ -71,7 +71,6 @@ describeReal('responses over four processes', backend => {
   afterAll(async () => {
     await Promise.all(proxies.map(proxy => proxy.stop()))
     await Promise.all(opened.map(each => each.close()))
-    await upstreams.stop()
   })
 
   const query = (sql: string) => (proxies[0] as TestProxy).query(sql)

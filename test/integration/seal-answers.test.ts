@@ -5,11 +5,12 @@ import { callFunction } from '../../src/postgres/call.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { installationPrefix } from '../../src/stores/redis/redis-store.ts'
 import type { Scenario } from '../fake-provider/scenario.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
 import { textOf } from '../harness/chat.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
 import { TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { SEALED_COLUMNS } from '../harness/sealed-columns.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -43,7 +44,7 @@ const CALLING: Scenario = {
 }
 
 describeBackends('seal_answers', backend => {
-  let fakeProvider: FakeProvider
+  const fakeProvider = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
   let stores: Stores
   let proxy: TestProxy
   let environment: Record<string, string>
@@ -51,12 +52,7 @@ describeBackends('seal_answers', backend => {
   let key: string
 
   beforeAll(async () => {
-    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
-    environment = {
-      AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
-      AGGREGATOR_API_KEY: 'k',
-      ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
-    }
+    environment = { ...fakeProvider.environment, ENCRYPTION_KEY: TEST_ENCRYPTION_KEY }
     stores = await backend.open()
     proxy = await startProxy({ dashboard: true, stores, environment })
     await addUser(proxy, 'root@example.org', 'owner')
@@ -68,7 +64,7 @@ describeBackends('seal_answers', backend => {
     )
     return open('on')
   })
-  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
+  afterAll(() => proxy.stop())
 
   async function open(seal: 'on' | 'off'): Promise<void> {
     await proxy.query(`delete from projects where name like 'p-%'`)

@@ -1,12 +1,13 @@
 /** Another project's object is a 404 with the same text at every path and method, although projects share an account at the provider. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { type StoredObjectCollection, traitsOf } from '../../src/providers/stored-object-collections.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { type Answer, readAnswer } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { COLLECTIONS, listObjectPaths } from '../harness/stored-object-paths.ts'
-import { type FakeAccount, startFakeAccount } from './stored-objects/fake-account.ts'
+import { startFakeAccount } from './stored-objects/fake-account.ts'
 
 const MODEL = 'gpt-4o-mini'
 const CLAUDE = { model: 'claude-haiku-4-5', max_tokens: 5, messages: [{ role: 'user', content: 'Hi.' }] }
@@ -37,21 +38,18 @@ const NOT_FOUND = {
 }
 
 describeBackends('stored objects of another project', backend => {
-  let upstreams: Upstreams
-  let account: FakeAccount
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const account = duringTests(startFakeAccount)
+  const proxy = duringTests(() =>
+    startProxy({
+      stores: backend.open(),
+      environment: { ...upstreams.environment, OPENAI_BASE_URL: account.baseUrl, ANTHROPIC_BASE_URL: account.baseUrl },
+    }),
+  )
   let mine: string
   let theirs: string
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    account = startFakeAccount()
-    const environment = {
-      ...upstreams.environment,
-      OPENAI_BASE_URL: account.baseUrl,
-      ANTHROPIC_BASE_URL: account.baseUrl,
-    }
-    proxy = await startProxy({ stores: await backend.open(), environment })
     const [own, other] = [`i-${crypto.randomUUID()}`, `i-${crypto.randomUUID()}`]
     mine = await proxy.createKey({ project: own, type: 'project' })
     theirs = await proxy.createKey({ project: other, type: 'project' })
@@ -59,7 +57,6 @@ describeBackends('stored objects of another project', backend => {
       for (const vendor of ['openai', 'anthropic'] as const)
         await storeKey(proxy.stores, project, vendor, 'sk-shared-account')
   })
-  afterAll(() => Promise.all([proxy.stop(), upstreams.stop(), account.stop()]))
 
   const headersOf = (name: StoredObjectCollection) => (name === 'anthropic_files' ? ANTHROPIC_HEADERS : {})
 

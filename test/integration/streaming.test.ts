@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { isUpstreamFailure } from '../../src/formats/chat/completeness.ts'
 import { callsOf, readEvents, withoutNumbers } from '../clients/streams/read-events.ts'
 import { CORPUS, type CorpusEntry } from '../fake-provider/corpus.ts'
@@ -7,15 +7,10 @@ import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
 import { propertyRuns } from '../harness/depth.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import {
-  closingEvents,
-  type DrivenCall,
-  type DrivenUpstream,
-  eventOf,
-  startDrivenUpstream,
-} from './streaming/driven-upstream.ts'
+import { closingEvents, type DrivenCall, eventOf, startDrivenUpstream } from './streaming/driven-upstream.ts'
 import { INCOMPLETE_CASES, responseEvents } from './streaming/incomplete-cases.ts'
 import { sendWithoutReading } from './streaming/raw-client.ts'
 
@@ -59,7 +54,7 @@ describeOnce('responses as the fake provider streams them', backend => {
 
   beforeEach(async () => {
     upstream = await startFakeProvider()
-    const address = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
+    const address = upstream.environment
     const environment = { ...address, AGGREGATOR_SPEAKS: 'responses', ...UNASSISTED }
     proxy = await startProxy({ stores: await backend.open(), environment })
     key = await proxy.createKey({ type: 'project' })
@@ -256,22 +251,23 @@ describeOnce('responses as the fake provider streams them', backend => {
 })
 
 describeOnce('streams whose upstream the test controls', backend => {
-  let upstream: DrivenUpstream
-  let proxy: TestProxy
+  const upstream = duringTests(startDrivenUpstream)
+  const proxy = duringTests(() =>
+    startProxy({
+      stores: backend.open(),
+      environment: {
+        AGGREGATOR_BASE_URL: upstream.baseUrl,
+        AGGREGATOR_API_KEY: 'k',
+        UPSTREAM_IDLE_TIMEOUT_MS: '2000',
+        ...UNASSISTED,
+      },
+    }),
+  )
   let key: string
 
   beforeAll(async () => {
-    upstream = await startDrivenUpstream()
-    const environment = {
-      AGGREGATOR_BASE_URL: upstream.baseUrl,
-      AGGREGATOR_API_KEY: 'k',
-      UPSTREAM_IDLE_TIMEOUT_MS: '2000',
-      ...UNASSISTED,
-    }
-    proxy = await startProxy({ stores: await backend.open(), environment })
     key = await proxy.createKey({ type: 'project' })
   })
-  afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
 
   /** Sends a request. Returns a reader of the response, and the upstream call. */
   async function open(content: string, fields: Record<string, unknown> = {}) {

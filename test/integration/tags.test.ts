@@ -1,20 +1,19 @@
 /** Tags that a client sets for its request are recorded at every endpoint, and change no response. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { BODIES } from '../harness/bodies.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const HEADERS = { 'x-proxy-tags': 'team=search, env=prod' }
 
 describeBackends('tags', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open() }))
   let key: string
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open() })
     key = await proxy.createKey()
   })
-  afterAll(() => proxy.stop())
 
   test('are recorded at every endpoint', async () => {
     for (const [path, body] of Object.entries(BODIES)) {

@@ -1,15 +1,16 @@
 /** Limits on the time to the first token, between tokens, and for a plain response: whoever exceeds one is replaced by a fallback, or is a 504. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { RawScenario, Scenario } from '../fake-provider/scenario.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import type { Mode } from '../harness/outcomes/outcome.ts'
 import { readOutcome } from '../harness/outcomes/read-outcome.ts'
 import { type FixedPathEndpoint, PATHS, writeRequest } from '../harness/provider-cases/requests.ts'
 import { chunk, DONE, frame, JSON_TYPE, ROLE, typedEvents } from '../harness/provider-cases/write-bytes.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const ENDPOINTS: readonly FixedPathEndpoint[] = ['chat', 'responses', 'messages']
 const SLOW = 'openai/gpt-4o-mini'
@@ -43,25 +44,23 @@ const CREATED = typedEvents(
 )
 
 describeOnce('time limits', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() =>
+    startProxy({
+      stores: backend.open(),
+      environment: { ...upstreams.environment, UPSTREAM_CIRCUIT_FAILURES: '1000000' },
+    }),
+  )
   let prompts = 0
   const scenarios = new Map<string, Scenario | Promise<Scenario>>()
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const environment = { ...upstreams.environment, UPSTREAM_CIRCUIT_FAILURES: '1000000' }
-    proxy = await startProxy({ stores: await backend.open(), environment })
     for (const fake of [upstreams.aggregator, upstreams.openai])
       fake.script(({ body, bodyText }) =>
         (body as { model: string }).model === FALLBACK
           ? HEALTHY
           : scenarios.get(/prompt-\d+/.exec(bodyText)?.[0] ?? ''),
       )
-  })
-  afterAll(async () => {
-    await proxy?.stop()
-    await upstreams.stop()
   })
 
   async function createProject(settings: Record<string, string>) {

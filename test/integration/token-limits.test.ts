@@ -2,22 +2,19 @@
  * Tokens a minute: what concurrent requests may use, what they used, and the headers that report it, at every endpoint that calls a
  * provider.
  */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createTokenRateLimiter } from '../../src/admission/token-rate-limiter.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { type Answer, ask, post, readAnswer } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { sendSimultaneously } from '../harness/send-simultaneously.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
-let upstreams: Upstreams
-beforeAll(async () => {
-  upstreams = await startUpstreams()
-})
-afterAll(() => upstreams.stop())
+const upstreams = duringTests(startUpstreams)
 
 const plain = (content: string, max_tokens = 100) => ({ ...question(content, { model: 'gpt-4o-mini' }), max_tokens })
 /** A token has at least one byte. */
@@ -26,18 +23,14 @@ const tokensOf = ({ headers }: Pick<Answer, 'headers'>) =>
   ['limit', 'remaining', 'reset'].map(what => headers.get(`x-ratelimit-${what}-tokens`))
 
 describeBackends('tokens per minute', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
   let key: string
-  beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment })
-  })
   beforeEach(async () => {
     upstreams.reset()
     const project = `t-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
     await storeKey(proxy.stores, project, 'openai', 'sk-own')
   })
-  afterAll(() => proxy.stop())
 
   const limitTo = (tokens: number | null) =>
     proxy.query(`select set_key_limits(find_key('${key}'), '{"tokens_per_minute": ${tokens}}')`)

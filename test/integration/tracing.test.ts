@@ -1,12 +1,13 @@
 /** Data about requests that an OpenTelemetry collector receives. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, get, post } from '../harness/client.ts'
-import { type CollectedSpan, type Collector, startCollector } from '../harness/collector.ts'
+import { type CollectedSpan, startCollector } from '../harness/collector.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startHook } from '../harness/hook.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const INTERNAL = 1
@@ -18,39 +19,29 @@ const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'
 const PARENT = `00-${TRACE_ID}-b7ad6b7169203331-01`
 
 describeOnce('OpenTelemetry', backend => {
-  let collector: Collector
-  let upstream: FakeProvider
-  let proxy: TestProxy
+  const collector = duringTests(startCollector)
+  const upstream = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
+  const environment = () => ({
+    ...upstream.environment,
+    UPSTREAM_MAX_RETRIES: '1',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-team=a%20b',
+    OTEL_SERVICE_NAME: 'my-proxy',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+  })
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: environment() }))
   /** A proxy with an embedder's API. */
-  let embedding: TestProxy
+  const embedding = duringTests(() => {
+    const embedder = { EMBEDDER: 'api', EMBEDDINGS_BASE_URL: upstream.baseUrl, EMBEDDINGS_API_KEY: 'k' }
+    return startProxy({ stores: proxy.stores, environment: { ...environment(), ...embedder } })
+  })
   let key: string
 
-  beforeAll(async () => {
-    collector = startCollector()
-    upstream = await startFakeProvider({ flavour: 'aggregator' })
-    const stores = await backend.open()
-    const environment = {
-      AGGREGATOR_BASE_URL: upstream.baseUrl,
-      AGGREGATOR_API_KEY: 'k',
-      UPSTREAM_MAX_RETRIES: '1',
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      OTEL_EXPORTER_OTLP_HEADERS: 'x-team=a%20b',
-      OTEL_SERVICE_NAME: 'my-proxy',
-      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
-    }
-    proxy = await startProxy({ stores, environment })
-    const embedder = { EMBEDDER: 'api', EMBEDDINGS_BASE_URL: upstream.baseUrl, EMBEDDINGS_API_KEY: 'k' }
-    embedding = await startProxy({ stores, environment: { ...environment, ...embedder } })
-  })
   beforeEach(async () => {
     upstream.reset()
     key = await proxy.createKey({ project: `p-${crypto.randomUUID()}`, type: 'project' })
     await proxy.settle()
     collector.spans.length = 0
-  })
-  afterAll(async () => {
-    await Promise.all([proxy.stop(), embedding.stop()])
-    await Promise.all([upstream.stop(), collector.stop()])
   })
 
   /** Waits for this number of spans, and expects no more. */
@@ -66,12 +57,7 @@ describeOnce('OpenTelemetry', backend => {
 
   test('a call of the hook is a span below its request, and receives its trace context', async () => {
     const hook = startHook()
-    const environment = {
-      AGGREGATOR_BASE_URL: upstream.baseUrl,
-      AGGREGATOR_API_KEY: 'k',
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      ...hook.environment,
-    }
+    const environment = { ...upstream.environment, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...hook.environment }
     const hooked = await startProxy({ stores: proxy.stores, environment })
     hook.setDecision(({ type }) => ({ verdict: type === 'after' ? 'refuse' : 'allow' }))
     expect((await ask(hooked, key, `Is it a ${SECRET_WORD}?`)).status).toBe(400)

@@ -39,8 +39,7 @@ describeBackends('responses that PostgreSQL is still writing', backend => {
       },
     }
     const store = losesCopies ? { ...stores.store, writeEntry: async () => false } : stores.store
-    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
-    proxy = await startProxy({ stores: { ...stores, database, store }, environment })
+    proxy = await startProxy({ stores: { ...stores, database, store }, environment: upstream.environment })
     return { proxy, key: await proxy.createKey({ type: 'project' }) }
   }
 

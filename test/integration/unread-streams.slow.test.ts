@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { post } from '../harness/client.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import {
-  closingEvents,
-  type DrivenCall,
-  type DrivenUpstream,
-  eventOf,
-  startDrivenUpstream,
-} from './streaming/driven-upstream.ts'
+import { closingEvents, type DrivenCall, eventOf, startDrivenUpstream } from './streaming/driven-upstream.ts'
 import { sendWithoutReading } from './streaming/raw-client.ts'
 
 const MIB = 1024 * 1024
@@ -38,17 +33,18 @@ async function answer(call: DrivenCall): Promise<void> {
 }
 
 describeOnce('streams that their clients do not read', backend => {
-  let upstream: DrivenUpstream
-  let proxy: TestProxy
+  const upstream = duringTests(startDrivenUpstream)
+  const proxy = duringTests(() =>
+    startProxy({
+      stores: backend.open(),
+      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', ...SMALL_ROOM },
+    }),
+  )
   let key: string
 
   beforeAll(async () => {
-    upstream = await startDrivenUpstream()
-    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', ...SMALL_ROOM }
-    proxy = await startProxy({ stores: await backend.open(), environment })
     key = await proxy.createKey({ type: 'project' })
   })
-  afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
 
   async function readStreams(): Promise<Streams> {
     const health = await fetch(`${proxy.baseUrl}/health`)
@@ -113,17 +109,18 @@ describeOnce('streams that their clients do not read', backend => {
 
 describeOnce('equal streams that their clients do not read', backend => {
   const EQUAL = 12
-  let upstream: DrivenUpstream
-  let proxy: TestProxy
+  const upstream = duringTests(startDrivenUpstream)
+  const proxy = duringTests(() =>
+    startProxy({
+      stores: backend.open(),
+      environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
+    }),
+  )
   let key: string
 
   beforeAll(async () => {
-    upstream = await startDrivenUpstream()
-    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
-    proxy = await startProxy({ stores: await backend.open(), environment })
     key = await proxy.createKey({ type: 'project' })
   })
-  afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
 
   test('share one call and one buffer, also those that arrive late', async () => {
     const body = question('The same?', { stream: true })

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RecordedRequest } from '../fake-provider/recording.ts'
 import type { Scenario } from '../fake-provider/scenario.ts'
-import { type FakeProvider, startFakeProvider } from '../fake-provider/server.ts'
+import { startFakeProvider } from '../fake-provider/server.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { post } from '../harness/client.ts'
 import { propertyRuns } from '../harness/depth.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { createRandom } from '../harness/random.ts'
 
@@ -37,13 +38,12 @@ function promptIn(request: RecordedRequest): string {
 }
 
 describeOnce('an upstream that fails 30 % of calls at connect and 10 % in mid-stream', backend => {
-  let upstream: FakeProvider
+  const upstream = duringTests(startFakeProvider)
   let proxy: TestProxy
   let key: string
   const failed = { atConnect: 0, midway: 0 }
 
   beforeAll(async () => {
-    upstream = await startFakeProvider()
     const random = createRandom(20_261_122)
     const numbers = new Map(Array.from({ length: PROMPTS }, (_, n) => [promptOf(n), n]))
     upstream.script((request): Scenario => {
@@ -59,14 +59,13 @@ describeOnce('an upstream that fails 30 % of calls at connect and 10 % in mid-st
       const prompt = promptIn(request)
       return { kind: 'answer', content: answerTo(prompt), usage: usageOf(numbers.get(prompt) ?? 0) }
     })
-    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
-    proxy = await startProxy({ stores: await backend.open(), environment })
+    proxy = await startProxy({ stores: await backend.open(), environment: upstream.environment })
     // Semantic lookups are off, so every response is the upstream's own or a repetition for the same question.
     const project = 'unreliable'
     key = await proxy.createKey({ project, type: 'project' })
     await proxy.query(`select set_setting('${project}', 'semantic_enabled', 'false')`)
   })
-  afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
+  afterAll(() => proxy.stop())
 
   function send({ n, stream }: Asked, headers: Record<string, string> = {}): Promise<Response> {
     const body = {

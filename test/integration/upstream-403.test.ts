@@ -1,10 +1,11 @@
 /** A 403 from the aggregator, at every endpoint: it is forwarded if it concerns the request, but not if it concerns the operator's key. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { createLog } from '../../src/telemetry/log.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
-import { startUpstreams, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 const model = 'openai/gpt-4o-mini'
 const messages = [{ role: 'user', content: 'Hi' }]
@@ -22,20 +23,14 @@ const ENDPOINT_CASES: [path: string, body: Record<string, unknown>][] = [
 const FLAGGED = 'Your input was flagged for violence.'
 
 describeOnce('a 403 of the aggregator', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
-  let key: string
+  const upstreams = duringTests(startUpstreams)
   const warned: unknown[] = []
+  const log = Object.assign(createLog('silent'), { warn: (...line: unknown[]) => warned.push(line) })
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment, log }))
+  let key: string
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const log = Object.assign(createLog('silent'), { warn: (...line: unknown[]) => warned.push(line) })
-    proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment, log })
     key = await proxy.createKey({ type: 'project' })
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
   beforeEach(() => {
     upstreams.reset()

@@ -1,11 +1,12 @@
 /**
  * The charge for a response at each endpoint: the usage that its provider reports, in any field names, and nothing for an invalid response.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { describeEmbedded } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
+import { startProxy } from '../harness/proxy.ts'
 
 type Fields = Record<string, unknown>
 
@@ -90,24 +91,17 @@ const NO_RESPONSES: [title: string, headers: Record<string, string>, body: strin
 ]
 
 describeEmbedded('charged usage', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), environment: { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' } }),
+  )
   let project: string
   let key: string
 
-  beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' }
-    proxy = await startProxy({ stores: await backend.open(), environment })
-  })
   beforeEach(async () => {
     upstreams.reset()
     project = `u-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   async function charged(endpoint: string, stream: boolean, who: keyof typeof MODELS = 'aggregator') {

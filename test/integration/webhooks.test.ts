@@ -13,8 +13,9 @@ import { createVault } from '../../src/providers/keys/vault.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { TEST_ENCRYPTION_KEY } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { queriesOf } from '../harness/queries.ts'
-import { type Receiver, startReceiver } from '../harness/receiver.ts'
+import { startReceiver } from '../harness/receiver.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 'signs').toString('base64')}`
@@ -30,12 +31,11 @@ describeOnce('webhooks', backend => {
     const until = polls + times
     return waitUntil('they have looked', () => polls >= until)
   }
-  let receiver: Receiver
+  const receiver = duringTests(startReceiver)
   let project: string
 
   beforeAll(async () => {
     stores = await backend.open()
-    receiver = startReceiver()
     deliver()
   })
   beforeEach(async () => {
@@ -44,10 +44,7 @@ describeOnce('webhooks', backend => {
     project = `p-${crypto.randomUUID()}`
     await callFunction(stores.database, 'create_project', { project, plan: 'free' })
   })
-  afterAll(async () => {
-    await Promise.all(running.map(each => each.stop()))
-    await receiver.stop()
-  })
+  afterAll(() => Promise.all(running.map(each => each.stop())))
 
   function deliver(toPrivateNetworks = true): WebhookDeliveryLoop {
     const log = createLog('silent')

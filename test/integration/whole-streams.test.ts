@@ -1,10 +1,11 @@
 /** Streams that are delivered whole: one that fails after its first token is answered by a fallback. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { RawScenario, Scenario } from '../fake-provider/scenario.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../harness/direct-upstreams.ts'
+import { duringTests } from '../harness/during-tests.ts'
 import { startHook } from '../harness/hook.ts'
 import { readOutcome } from '../harness/outcomes/read-outcome.ts'
 import { type FixedPathEndpoint, PATHS, writeRequest } from '../harness/provider-cases/requests.ts'
@@ -74,40 +75,36 @@ const NATIVE_FAILURES: [FixedPathEndpoint, string, string][] = [
 ]
 
 describeOnce('whole streams', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const environment = () => ({
+    ...upstreams.environment,
+    UPSTREAM_CIRCUIT_FAILURES: '1000000',
+    UPSTREAM_IDLE_TIMEOUT_MS: '400',
+    MAX_UNREAD_BYTES: '4000000',
+  })
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), environment: environment(), keepAliveAfterMs: NEVER_MS }),
+  )
   /** A proxy that sends response heads early. */
-  let quick: TestProxy
+  const quick = duringTests(() =>
+    startProxy({ stores: proxy.stores, environment: environment(), keepAliveAfterMs: SILENCE_MS }),
+  )
   let key: string
   let liveKey: string
   let prompts = 0
   const scenarios = new Map<string, { wanted: Scenario | Promise<Scenario>; fallback?: Scenario | undefined }>()
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const stores = await backend.open()
-    const environment = {
-      ...upstreams.environment,
-      UPSTREAM_CIRCUIT_FAILURES: '1000000',
-      UPSTREAM_IDLE_TIMEOUT_MS: '400',
-      MAX_UNREAD_BYTES: '4000000',
-    }
-    proxy = await startProxy({ stores, environment, keepAliveAfterMs: NEVER_MS })
-    quick = await startProxy({ stores, environment, keepAliveAfterMs: SILENCE_MS })
     const settings = { semantic_mode: 'off', fallbacks: FALLBACK }
     key = await proxy.createKey({ project: 'whole', type: 'project', settings: { ...settings, streams: 'whole' } })
     liveKey = await proxy.createKey({ project: 'live', type: 'project', settings })
     for (const project of ['whole', 'live'])
-      for (const provider of ['openai', 'anthropic'] as const) await storeKey(stores, project, provider, 'sk-own')
+      for (const provider of ['openai', 'anthropic'] as const) await storeKey(proxy.stores, project, provider, 'sk-own')
     for (const fake of [upstreams.aggregator, upstreams.openai])
       fake.script(({ body, bodyText }) => {
         const { wanted, fallback } = scenarios.get(/prompt-\d+/.exec(bodyText)?.[0] ?? '') ?? {}
         return (body as { model: string }).model === FALLBACK ? (fallback ?? HEALTHY) : wanted
       })
-  })
-  afterAll(async () => {
-    await Promise.all([proxy?.stop(), quick?.stop()])
-    await upstreams.stop()
   })
 
   function promptFor(wanted: Scenario | Promise<Scenario>, fallback?: Scenario): string {

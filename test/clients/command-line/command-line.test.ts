@@ -7,7 +7,8 @@ import { createStrictOpenAi, FINAL_TEXT as STRICT_OPENAI_TEXT } from '../../fake
 import { FINAL_TEXT, STRICT_VENDORS, strictVendorScript } from '../../fake-provider/strict-vendors.ts'
 import { describeOnce } from '../../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { createTemporaryDirectory } from '../../harness/temporary-directory.ts'
 import { callWeather } from '../weather-tool.ts'
 import { installClients } from './install-clients.ts'
@@ -73,11 +74,10 @@ describe.skipIf(!isWanted)('command-line clients', () => {
   }
 
   describeOnce('through the proxy', backend => {
-    let proxy: TestProxy
+    const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstreams.environment }))
     let keys: Record<'sandbox' | 'direct' | 'aggregator', string>
 
     beforeAll(async () => {
-      proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment })
       keys = {
         sandbox: await proxy.createKey({ type: 'test' }),
         direct: await proxy.createKey({ project: 'direct', type: 'project' }),
@@ -87,7 +87,6 @@ describe.skipIf(!isWanted)('command-line clients', () => {
         await storeKey(proxy.stores, 'direct', provider, 'sk-own')
     })
     beforeEach(() => upstreams.reset())
-    afterAll(() => proxy.stop())
 
     async function runCodex(key: string, model: string): Promise<string> {
       const settings = [

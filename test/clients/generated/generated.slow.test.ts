@@ -2,10 +2,11 @@
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
 import { readDescription } from '../../harness/description.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { createTemporaryDirectory } from '../../harness/temporary-directory.ts'
 import { addUser, issueAdminKey, rootOf } from '../../integration/admin/people.ts'
 
@@ -38,7 +39,7 @@ console.log(JSON.stringify({ name: project.name, value: value.slice(0, 9), state
 `
 
 describeOnce('a generated client', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ dashboard: true, stores: backend.open() }))
   let folder: string
 
   async function run(command: string[], environment: Record<string, string> = {}) {
@@ -68,7 +69,6 @@ describeOnce('a generated client', backend => {
   }
 
   beforeAll(async () => {
-    proxy = await startProxy({ dashboard: true, stores: await backend.open() })
     folder = createTemporaryDirectory()
     for (const file of ['package.json', 'bun.lock']) await copyFile(join(HERE, file), join(folder, file))
     expect(await run([process.execPath, 'install', '--frozen-lockfile'])).toMatchObject({ code: 0 })
@@ -76,7 +76,6 @@ describeOnce('a generated client', backend => {
     const generated = await run(['node_modules/.bin/openapi-typescript', 'described.json', '-o', 'described.ts'])
     expect(generated).toMatchObject({ code: 0 })
   })
-  afterAll(() => proxy.stop())
 
   test('has the types of requests and responses, and works', async () => {
     expect(await checkTypes(PROGRAM)).toMatchObject({ code: 0, out: '' })

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey } from '../../integration/admin/people.ts'
 import { preparePython } from './prepare-python.ts'
 
@@ -49,11 +50,7 @@ describe.skipIf('missing' in prepared)(
 
     // Python sees only the admin API, whose own tests run on each database.
     describeOnce('the admin API', backend => {
-      let proxy: TestProxy
-      beforeAll(async () => {
-        proxy = await startProxy({ dashboard: true, stores: await backend.open() })
-      })
-      afterAll(() => proxy.stop())
+      const proxy = duringTests(() => startProxy({ dashboard: true, stores: backend.open() }))
 
       test('works with OpenAI’s own package: a project, its usage and costs, the audit log', async () => {
         await addUser(proxy, 'root@example.org', 'owner')

@@ -1,9 +1,10 @@
 /** Tests for every client library: one response is the same in every form. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { CorpusEntry } from '../../fake-provider/corpus.ts'
 import { type FakeProvider, startFakeProvider } from '../../fake-provider/server.ts'
 import { describeBackends, describeOnce } from '../../harness/backends.ts'
 import { draw } from '../../harness/depth.ts'
+import { duringTests } from '../../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { REPAIRED } from './misread.ts'
 import { FAILED_CHATS, INCOMPLETE_CHATS, WHOLE_CHATS } from './play-corpus.ts'
@@ -44,15 +45,10 @@ export function defineFormTests({
 
   const describeForms = everywhere ? describeBackends : describeOnce
   describeForms(`one response in every form, read by ${client}`, backend => {
-    let upstream: FakeProvider
-    let proxy: TestProxy
-
-    beforeAll(async () => {
-      upstream = await startFakeProvider()
-      const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', ...UNASSISTED }
-      proxy = await startProxy({ stores: await backend.open(), environment })
-    })
-    afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
+    const upstream = duringTests(startFakeProvider)
+    const proxy = duringTests(() =>
+      startProxy({ stores: backend.open(), environment: { ...upstream.environment, ...UNASSISTED } }),
+    )
 
     describe('complete responses are the same live, streamed from the cache, and plain from the cache', () => {
       test.each(draw(WHOLE_CHATS.filter(known)))('$name', async entry => {

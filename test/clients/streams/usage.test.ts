@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type FakeProvider, startFakeProvider } from '../../fake-provider/server.ts'
+import { describe, expect, test } from 'vitest'
+import { startFakeProvider } from '../../fake-provider/server.ts'
 import { describeOnce } from '../../harness/backends.ts'
 import { ask } from '../../harness/client.ts'
 import { draw } from '../../harness/depth.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { GROQ_USAGE, REPAIRED } from './misread.ts'
 import { scriptOfEntry, WHOLE_CHATS } from './play-corpus.ts'
 import { readEvents, withoutNumbers } from './read-events.ts'
@@ -14,15 +15,8 @@ interface Chunk {
 }
 
 describeOnce('usage follows stream_options', backend => {
-  let upstream: FakeProvider
-  let proxy: TestProxy
-
-  beforeAll(async () => {
-    upstream = await startFakeProvider()
-    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
-    proxy = await startProxy({ stores: await backend.open(), environment })
-  })
-  afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
+  const upstream = duringTests(startFakeProvider)
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), environment: upstream.environment }))
 
   /** Returns the chunks of a live response and of its cached one. */
   async function streamTwice(content: string, options: object): Promise<{ live: Chunk[]; hit: Chunk[] }> {

@@ -1,8 +1,9 @@
 /** Invitations and password resets by mail: a real SMTP server receives them. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
-import { type MailServer, readMailText, startMailServer } from '../../harness/mail-server.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { readMailText, startMailServer } from '../../harness/mail-server.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { addUser, type Browser, logIn, PASSWORD, send } from './people.ts'
 
@@ -10,18 +11,21 @@ const PUBLIC_URL = 'https://proxy.example.com'
 const NEW_PASSWORD = 'some unrelated long words'
 
 describeOnce('mails about accounts', backend => {
-  let proxy: TestProxy
-  let server: MailServer
+  const server = duringTests(() => startMailServer({ tls: 'none' }))
+  const proxy = duringTests(() =>
+    startProxy({
+      dashboard: true,
+      stores: backend.open(),
+      environment: {
+        PUBLIC_URL,
+        SMTP_URL: `smtp://127.0.0.1:${server.port}`,
+        SMTP_TLS: 'off',
+        MAIL_FROM: 'proxy@example.com',
+      },
+    }),
+  )
   let root: Browser
   beforeAll(async () => {
-    server = await startMailServer({ tls: 'none' })
-    const environment = {
-      PUBLIC_URL,
-      SMTP_URL: `smtp://127.0.0.1:${server.port}`,
-      SMTP_TLS: 'off',
-      MAIL_FROM: 'proxy@example.com',
-    }
-    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment })
     await addUser(proxy, 'root@example.org', 'owner')
     root = await logIn(proxy, 'root@example.org')
   })
@@ -30,7 +34,6 @@ describeOnce('mails about accounts', backend => {
     await proxy.query('delete from login_attempts')
     await proxy.query(`delete from users where email <> 'root@example.org'`)
   })
-  afterAll(() => Promise.all([proxy.stop(), server.stop()]))
 
   const linkIn = (index = 0) =>
     /https:\/\/proxy\.example\.com\/dashboard\/invitation#(lgw_\w+)/.exec(
@@ -216,11 +219,7 @@ describeOnce('mails about accounts', backend => {
 })
 
 describeOnce('accounts without a mail server', backend => {
-  let proxy: TestProxy
-  beforeAll(async () => {
-    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment: { PUBLIC_URL } })
-  })
-  afterAll(() => proxy.stop())
+  const proxy = duringTests(() => startProxy({ dashboard: true, stores: backend.open(), environment: { PUBLIC_URL } }))
 
   test('have no password reset, and invitations are not mailed', async () => {
     const options = await send(proxy, 'GET', '/dashboard/api/login-options')

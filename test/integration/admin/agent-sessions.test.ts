@@ -1,19 +1,22 @@
 /** Sessions of agents: each row and sum equals the plain sum of its records, and each session's requests can be listed. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { recordUsage } from '../../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
-import { type FakeProvider, startFakeProvider } from '../../fake-provider/server.ts'
+import { startFakeProvider } from '../../fake-provider/server.ts'
 import { describeBackends } from '../../harness/backends.ts'
 import { post } from '../../harness/client.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey, send } from './people.ts'
 
 const MINUTE = 60
 const RECORDS = 400
 
 describeBackends('sessions of agents', backend => {
-  let proxy: TestProxy
-  let upstream: FakeProvider
+  const upstream = duringTests(startFakeProvider)
+  const proxy = duringTests(() =>
+    startProxy({ dashboard: true, stores: backend.open(), environment: upstream.environment }),
+  )
   let adminKey: string
   let project: number
   let keys: number[]
@@ -21,9 +24,6 @@ describeBackends('sessions of agents', backend => {
   const span = `start_time=${now - 7_200}&end_time=${now + 3_600}`
 
   beforeAll(async () => {
-    upstream = await startFakeProvider()
-    const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'vendor-key' }
-    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment })
     await addUser(proxy, 'all@example.org', 'owner')
     adminKey = await issueAdminKey(proxy, 'all@example.org')
     await proxy.query(`select create_project('agents', 'pro')`)
@@ -36,7 +36,6 @@ describeBackends('sessions of agents', backend => {
     const records = Array.from({ length: RECORDS }, (_, n) => recordOf(n))
     await recordUsage(proxy.stores.database, records, crypto.randomUUID())
   })
-  afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
 
   /** Every fifth record belongs to no session, and every seventh to another project. */
   function recordOf(n: number, changes: Partial<UsageRecord> = {}): UsageRecord {

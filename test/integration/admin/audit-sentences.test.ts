@@ -10,7 +10,8 @@ import {
 import type { Settings } from '../../../src/dashboard/pages/types.ts'
 import { AUDIT_ACTIONS } from '../../../src/postgres/seeds.generated.ts'
 import { describeBackends } from '../../harness/backends.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { addUser, type Browser, issueAdminKey, logIn, send } from './people.ts'
 
 const KEY = `(select id from api_keys where name = 'ci')`
@@ -128,12 +129,11 @@ const CHANGES: readonly [statement: string, sentence: string][] = [
 ]
 
 describeBackends('the audit log in sentences', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ dashboard: true, stores: backend.open() }))
   let ada: Browser
   let kinds: Settings['kinds']
 
   beforeAll(async () => {
-    proxy = await startProxy({ dashboard: true, stores: await backend.open() })
     await addUser(proxy, 'ada@example.org', 'owner')
     ada = await logIn(proxy, 'ada@example.org')
   })

@@ -1,23 +1,22 @@
 /** Responses of the admin API are compressed, and omitted if the client has them. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { createJsonResponse } from '../../../src/admin/json-response.ts'
 import type { HttpRequestContext } from '../../../src/http/respond.ts'
 import { describeBackends } from '../../harness/backends.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey, rootOf } from './people.ts'
 
 const PATH = '/v1/organization/projects?limit=100'
 
 describeBackends('conditional and compressed responses', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ dashboard: true, stores: backend.open() }))
   let adminKey: string
   beforeAll(async () => {
-    proxy = await startProxy({ dashboard: true, stores: await backend.open() })
     await addUser(proxy, 'all@example.com', 'owner')
     adminKey = await issueAdminKey(proxy, 'all@example.com')
     for (let n = 0; n < 10; n++) await proxy.query(`select create_project('project-${n}', 'free')`)
   })
-  afterAll(() => proxy.stop())
 
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${rootOf(proxy)}${path}`, {

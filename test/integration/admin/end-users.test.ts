@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { callFunction } from '../../../src/postgres/call.ts'
 import { END_USER_TABLES } from '../../../src/postgres/seeds.generated.ts'
 import { describeBackends, describeOnce, describeReal } from '../../harness/backends.ts'
 import { post } from '../../harness/client.ts'
-import { startUpstreams, storeKey, TEST_ENCRYPTION_KEY, type Upstreams } from '../../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { startUpstreams, storeKey, TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { addUser, issueAdminKey, send } from './people.ts'
 
@@ -25,21 +26,20 @@ const KINDS = [...new Set(END_USER_TABLES.map(({ kind }) => kind))]
 const LONG = { one: `${'x'.repeat(300)}1`, other: `${'x'.repeat(300)}2` }
 
 describeBackends('an end user', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() =>
+    startProxy({
+      dashboard: true,
+      stores: backend.open(),
+      environment: { ...upstreams.environment, ENCRYPTION_KEY: TEST_ENCRYPTION_KEY, UPSTREAM_MAX_RETRIES: '0' },
+    }),
+  )
   let adminKey: string
   let name: string
   let project: string
   let key: string
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const environment = {
-      ...upstreams.environment,
-      ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
-      UPSTREAM_MAX_RETRIES: '0',
-    }
-    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment })
     await addUser(proxy, 'root@example.org', 'owner')
     adminKey = await issueAdminKey(proxy, 'root@example.org')
   })
@@ -47,10 +47,6 @@ describeBackends('an end user', backend => {
     name = `p-${crypto.randomUUID().slice(0, 8)}`
     key = await open(name)
     project = `proj_${(await proxy.query<{ id: number }>(`select find_project('${name}') as id`))[0]?.id}`
-  })
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
   })
 
   async function open(project: string): Promise<string> {

@@ -1,28 +1,27 @@
 /** `Idempotency-Key` of POST requests to the admin API. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { callFunction } from '../../../src/postgres/call.ts'
-import { describeBackends, type Stores } from '../../harness/backends.ts'
+import { describeBackends } from '../../harness/backends.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { type Answered, addUser, issueAdminKey, send } from './people.ts'
 
 const PROJECTS = '/v1/organization/projects'
 
 describeBackends('idempotency keys of the admin API', backend => {
-  let stores: Stores
-  let proxy: TestProxy
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), dashboard: true, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } }),
+  )
   let key: string
   let project: string
   let used = 0
 
   beforeAll(async () => {
-    stores = await backend.open()
-    proxy = await startProxy({ stores, dashboard: true, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
     await addUser(proxy, 'root@example.org', 'owner')
     key = await issueAdminKey(proxy, 'root@example.org')
     project = `${PROJECTS}/${(await post(PROJECTS, { name: 'acme' })).json.id}`
   })
-  afterAll(() => proxy.stop())
 
   const post = (
     path: string,
@@ -81,7 +80,11 @@ describeBackends('idempotency keys of the admin API', backend => {
   })
 
   test('concurrent equal requests create one object, and get one response', async () => {
-    const other = await startProxy({ stores, dashboard: true, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } })
+    const other = await startProxy({
+      stores: proxy.stores,
+      dashboard: true,
+      environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY },
+    })
     const once = nextKey()
     const body = { url: 'https://hooks.example.org/once' }
     const answers = await Promise.all(
@@ -121,7 +124,7 @@ describeBackends('idempotency keys of the admin API', backend => {
     const second = await post(`${project}/webhooks`, body, once)
     expect([second.status, second.json.id]).toEqual([200, expect.not.stringMatching(first.json.id)])
     await proxy.query(`update idempotent_requests set started_at = now() - interval '25 hours'`)
-    await callFunction(stores.database, 'delete_expired_rows', { max_rows: 1_000 })
+    await callFunction(proxy.stores.database, 'delete_expired_rows', { max_rows: 1_000 })
     expect(await count('idempotent_requests', 'true')).toBe(0)
   })
 

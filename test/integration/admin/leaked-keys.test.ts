@@ -1,17 +1,17 @@
 /** Finding a leaked key by its text, and restoring a key that was deactivated by mistake. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { hashGoModelKey } from '../../../src/postgres/key-hash.ts'
 import { describeOnce } from '../../harness/backends.ts'
 import { ask } from '../../harness/client.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey, logIn, send } from './people.ts'
 
 describeOnce('leaked keys', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ dashboard: true, stores: backend.open() }))
   let adminKey: string
   let [leaked, project] = ['', '']
   beforeAll(async () => {
-    proxy = await startProxy({ dashboard: true, stores: await backend.open() })
     await addUser(proxy, 'root@example.org', 'owner')
     await addUser(proxy, 'stranger@example.org', 'reader')
     adminKey = await issueAdminKey(proxy, 'root@example.org')
@@ -22,7 +22,6 @@ describeOnce('leaked keys', backend => {
     )
     ;[leaked, project] = [row?.key ?? '', row?.project ?? '']
   })
-  afterAll(() => proxy.stop())
 
   const find = (text: string, key = adminKey) =>
     send(proxy, 'POST', '/v1/organization/leaked_keys', { body: { text }, headers: { authorization: `Bearer ${key}` } })

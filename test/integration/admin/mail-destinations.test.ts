@@ -1,10 +1,11 @@
 /** E-mail addresses as destinations of events: a real SMTP server receives them. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
+import { duringTests } from '../../harness/during-tests.ts'
 import { LOCALHOST_CERTIFICATE } from '../../harness/localhost-certificate.ts'
-import { MAIL_PASSWORD, type MailServer, readMailText, startMailServer } from '../../harness/mail-server.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { MAIL_PASSWORD, readMailText, startMailServer } from '../../harness/mail-server.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { createTemporaryDirectory } from '../../harness/temporary-directory.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { addUser, issueAdminKey, send } from './people.ts'
@@ -12,13 +13,8 @@ import { addUser, issueAdminKey, send } from './people.ts'
 const PUBLIC_URL = 'https://proxy.example.com'
 
 describeOnce('e-mail addresses as destinations', backend => {
-  let proxy: TestProxy
-  let server: MailServer
-  let headers: Record<string, string>
-  let own: string
-
-  beforeAll(async () => {
-    server = await startMailServer({ login: { user: 'proxy', password: MAIL_PASSWORD } })
+  const server = duringTests(() => startMailServer({ login: { user: 'proxy', password: MAIL_PASSWORD } }))
+  const proxy = duringTests(async () => {
     const ca = `${createTemporaryDirectory()}/ca.crt`
     await Bun.write(ca, LOCALHOST_CERTIFICATE)
     const environment = {
@@ -28,7 +24,12 @@ describeOnce('e-mail addresses as destinations', backend => {
       SMTP_CA_FILE: ca,
       MAIL_FROM: 'Model Proxy <proxy@example.com>',
     }
-    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment })
+    return startProxy({ dashboard: true, stores: backend.open(), environment })
+  })
+  let headers: Record<string, string>
+  let own: string
+
+  beforeAll(async () => {
     await addUser(proxy, 'root@example.org', 'owner')
     headers = { authorization: `Bearer ${await issueAdminKey(proxy, 'root@example.org')}` }
     const { json } = await send(proxy, 'POST', '/v1/organization/projects', { headers, body: { name: 'acme' } })
@@ -38,7 +39,6 @@ describeOnce('e-mail addresses as destinations', backend => {
     server.reset()
     await proxy.query('delete from webhooks')
   })
-  afterAll(() => Promise.all([proxy.stop(), server.stop()]))
 
   const post = (path: string, body: unknown = {}) => send(proxy, 'POST', `${own}${path}`, { headers, body })
   const get = async (path: string) => (await send(proxy, 'GET', `${own}${path}`, { headers })).json

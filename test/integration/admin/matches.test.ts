@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type FakeProvider, startFakeProvider } from '../../fake-provider/server.ts'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { startFakeProvider } from '../../fake-provider/server.ts'
 import { describeBackends } from '../../harness/backends.ts'
 import { ask } from '../../harness/client.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { type Answered, addUser, issueAdminKey, send } from './people.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
@@ -17,24 +18,20 @@ const NEAR = { semantic_threshold: '0.5' }
 const PASSING = { 'x-proxy-cache-ttl': '0' }
 
 describeBackends('matches and near misses', backend => {
-  let proxy: TestProxy
-  let fakeProvider: FakeProvider
+  const fakeProvider = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
+  const proxy = duringTests(() =>
+    startProxy({
+      dashboard: true,
+      stores: backend.open(),
+      environment: { ...fakeProvider.environment, ENCRYPTION_KEY: TEST_ENCRYPTION_KEY },
+    }),
+  )
   let adminKey: string
   let name: string
   let project: string
   let key: string
 
   beforeAll(async () => {
-    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
-    proxy = await startProxy({
-      dashboard: true,
-      stores: await backend.open(),
-      environment: {
-        AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
-        AGGREGATOR_API_KEY: 'vendor-key',
-        ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
-      },
-    })
     await addUser(proxy, 'root@example.org', 'owner')
     adminKey = await issueAdminKey(proxy, 'root@example.org')
   })
@@ -47,7 +44,6 @@ describeBackends('matches and near misses', backend => {
     await ask(proxy, key, QUESTION)
     await proxy.settle()
   })
-  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   const set = (setting: string, value: string) => proxy.query(`select set_setting('${name}', '${setting}', '${value}')`)
 

@@ -1,17 +1,17 @@
 /** The search for names that exist, which the pickers of the dashboard use. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeBackends } from '../../harness/backends.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey, send } from './people.ts'
 
 const RECORDS = 6_000
 
 describeBackends('a search for names', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ dashboard: true, stores: backend.open() }))
   let adminKey: string
   let project: string
   beforeAll(async () => {
-    proxy = await startProxy({ dashboard: true, stores: await backend.open() })
     await addUser(proxy, 'root@example.org', 'owner')
     adminKey = await issueAdminKey(proxy, 'root@example.org')
     await proxy.query(`select create_project('acme', 'free')`)
@@ -35,7 +35,6 @@ describeBackends('a search for names', backend => {
       select ${id}, 'month', 'tag', date_trunc('month', now(), 'UTC') - make_interval(months => months), name, 'project', 1, 0, 0, 0, 0, 0, 0
       from (values (0, 'team=search'), (0, 'team=support'), (0, 'user_id=alice'), (0, 'zone=eu'), (2, 'team=former'), (3, 'team=ancient')) v (months, name)`)
   })
-  afterAll(() => proxy.stop())
 
   async function search(query: Record<string, string>) {
     const { status, json } = await send(proxy, 'GET', `/v1/organization/names?${new URLSearchParams(query)}`, {

@@ -1,21 +1,22 @@
 /** Finds objects by name, reads single ones, and renames them. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { type Answered, addUser, issueAdminKey, send } from './people.ts'
 
 const ORGANIZATION = '/v1/organization'
 const PROJECTS = `${ORGANIZATION}/projects`
 
 describeOnce('names in the admin API', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() =>
+    startProxy({ stores: backend.open(), dashboard: true, environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } }),
+  )
   let key: string
   let project: string
 
   beforeAll(async () => {
-    const environment = { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY }
-    proxy = await startProxy({ stores: await backend.open(), dashboard: true, environment })
     await addUser(proxy, 'root@example.org', 'owner')
     key = await issueAdminKey(proxy, 'root@example.org')
     const { json } = await call('POST', PROJECTS, { name: 'acme' })
@@ -33,7 +34,6 @@ describeOnce('names in the admin API', backend => {
       notification_channel: { type: 'email', recipients: ['ops@example.org'] },
     })
   })
-  afterAll(() => proxy.stop())
 
   const call = (method: string, path: string, body?: unknown): Promise<Answered> =>
     send(proxy, method, path, { headers: { authorization: `Bearer ${key}` }, ...(body !== undefined && { body }) })

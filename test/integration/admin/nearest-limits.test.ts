@@ -1,14 +1,15 @@
 /** All limits of a project in one list, of which the largest share is used first. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { NearestLimit } from '../../../src/dashboard/pages/types.ts'
 import { recordUsage } from '../../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { describeBackends } from '../../harness/backends.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { addUser, type Browser, logIn } from './people.ts'
 
 describeBackends('the list of limits', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ dashboard: true, stores: backend.open() }))
   let root: Browser
   let owner: Browser
   let project: string
@@ -19,7 +20,6 @@ describeBackends('the list of limits', backend => {
     [kind, api_key_name ?? key_type ?? per, used, amount, ...(is_of_plan ? ['plan'] : [])].join(' ')
 
   beforeAll(async () => {
-    proxy = await startProxy({ dashboard: true, stores: await backend.open() })
     await addUser(proxy, 'root@example.org', 'owner')
     await addUser(proxy, 'owner@example.org', 'reader')
     await proxy.query(`insert into plans values ('tight', 100, 10, 1000, 50, 40)`)
@@ -54,7 +54,6 @@ describeBackends('the list of limits', backend => {
     root = await logIn(proxy, 'root@example.org')
     owner = await logIn(proxy, 'owner@example.org')
   })
-  afterAll(() => proxy.stop())
 
   test('has quotas, keys and budgets, the nearest to its limit first', async () => {
     const { data, has_more } = await read(owner)

@@ -1,13 +1,14 @@
 /** Questions that were paid for again: each reason makes a row, and the sums are those of the records. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { recordUsage } from '../../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 
-import { type FakeProvider, startFakeProvider } from '../../fake-provider/server.ts'
+import { startFakeProvider } from '../../fake-provider/server.ts'
 import { describeBackends } from '../../harness/backends.ts'
 import { ask } from '../../harness/client.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey, logIn, send } from './people.ts'
 
 const MINUTE = 60
@@ -25,24 +26,19 @@ interface Row {
 }
 
 describeBackends('questions that were paid for again', backend => {
-  let proxy: TestProxy
-  let fakeProvider: FakeProvider
+  const fakeProvider = duringTests(() => startFakeProvider({ flavour: 'aggregator' }))
+  const proxy = duringTests(async () => {
+    const stores = await backend.open()
+    const environment = { ...fakeProvider.environment, ENCRYPTION_KEY: TEST_ENCRYPTION_KEY }
+    return startProxy({ dashboard: true, stores, environment })
+  })
   let adminKey: string
   const now = Math.floor(Date.now() / 1000)
 
   beforeAll(async () => {
-    fakeProvider = await startFakeProvider({ flavour: 'aggregator' })
-    const environment = {
-      AGGREGATOR_BASE_URL: fakeProvider.baseUrl,
-      AGGREGATOR_API_KEY: 'vendor-key',
-      ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
-    }
-    const stores = await backend.open()
-    proxy = await startProxy({ dashboard: true, stores, environment })
     await addUser(proxy, 'all@example.org', 'owner')
     adminKey = await issueAdminKey(proxy, 'all@example.org')
   })
-  afterAll(() => Promise.all([proxy.stop(), fakeProvider.stop()]))
 
   /** Creates a project with two project keys and a test key. Returns its id and those of the keys. */
   async function createProject(cacheScope = 'project') {

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { describeBackends } from '../../harness/backends.ts'
 import { ask } from '../../harness/client.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey, send } from './people.ts'
 
 describeBackends('rejected requests', backend => {
-  let proxy: TestProxy
-  beforeAll(async () => {
-    proxy = await startProxy({ dashboard: true, stores: await backend.open() })
-  })
-  afterAll(() => proxy.stop())
+  const proxy = duringTests(() => startProxy({ dashboard: true, stores: backend.open() }))
 
   test('are counted by reason, over several processes, for administrators', async () => {
     await addUser(proxy, 'root@example.org', 'owner')

@@ -2,11 +2,12 @@
  * Declared state equals read state, as tools that keep a plan need it: each resource is created with all fields, read back, changed field
  * by field, applied again without a change, and deleted. Resources and fields are those of the description.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
 import { type DescribedOperation, listOperations } from '../../harness/description.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey, send } from './people.ts'
 
 type Fields = Record<string, unknown>
@@ -140,7 +141,9 @@ const OTHERS = [
 ]
 
 describeOnce('round trips through the admin API', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() =>
+    startProxy({ dashboard: true, stores: backend.open(), environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } }),
+  )
   let key: string
   let project: string
   let operations: DescribedOperation[]
@@ -149,11 +152,6 @@ describeOnce('round trips through the admin API', backend => {
     send(proxy, method, path, { body, headers: { authorization: `Bearer ${key}` } })
 
   beforeAll(async () => {
-    proxy = await startProxy({
-      dashboard: true,
-      stores: await backend.open(),
-      environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY },
-    })
     await addUser(proxy, 'root@example.org', 'owner')
     key = await issueAdminKey(proxy, 'root@example.org')
     project = (await call('POST', '/v1/organization/projects', { name: 'acme', plan: 'free' })).json.id
@@ -162,7 +160,6 @@ describeOnce('round trips through the admin API', backend => {
     await proxy.query(`select add_member('acme', 'owner@example.org', 'owner')`)
     operations = await listOperations()
   })
-  afterAll(() => proxy.stop())
 
   /** The fields of the operation's request body. */
   function fieldsAt(path: string): { all: string[]; required: string[] } {

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
 import { question } from '../../harness/chat.ts'
 import { ask } from '../../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { startUpstreams, storeKey } from '../../harness/direct-upstreams.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey, send } from './people.ts'
 
 interface Route {
@@ -26,15 +27,15 @@ const MODELS = [
 ]
 
 describeOnce('the route of a model', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() =>
+    startProxy({ dashboard: true, stores: backend.open(), environment: upstreams.environment }),
+  )
   let project: string
   let keys: Record<'project' | 'test', string>
   let routesOf: (query: string) => Promise<Route[]>
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment: upstreams.environment })
     await addUser(proxy, 'root@example.org', 'owner')
     const headers = { authorization: `Bearer ${await issueAdminKey(proxy, 'root@example.org')}` }
     keys = {
@@ -50,7 +51,6 @@ describeOnce('the route of a model', backend => {
       return json.data
     }
   })
-  afterAll(() => Promise.all([proxy.stop(), upstreams.stop()]))
 
   const named = MODELS.map(model => `models[]=${encodeURIComponent(model)}`).join('&')
 

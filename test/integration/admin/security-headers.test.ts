@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { describeBackends } from '../../harness/backends.ts'
+import { duringTests } from '../../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { rootOf } from './people.ts'
 
@@ -14,14 +15,10 @@ const PATHS = [
 ]
 
 describeBackends('security headers', backend => {
-  let proxy: TestProxy
-  let unproxied: TestProxy
-  beforeAll(async () => {
-    const stores = await backend.open()
-    proxy = await startProxy({ dashboard: true, stores, environment: { TRUST_PROXY: '1' } })
-    unproxied = await startProxy({ dashboard: true, stores })
-  })
-  afterAll(() => Promise.all([proxy.stop(), unproxied.stop()]))
+  const proxy = duringTests(() =>
+    startProxy({ dashboard: true, stores: backend.open(), environment: { TRUST_PROXY: '1' } }),
+  )
+  const unproxied = duringTests(() => startProxy({ dashboard: true, stores: proxy.stores }))
 
   const HTTPS = { 'x-forwarded-proto': 'https' }
   const headersOf = async (of: TestProxy, path: string, headers: Record<string, string> = {}) =>

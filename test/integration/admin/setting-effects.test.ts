@@ -1,10 +1,11 @@
 /** What other settings would have changed in the last week, compared with the records and with plain SQL. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { SettingEffects } from '../../../src/dashboard/pages/types.ts'
 import { recordUsage } from '../../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { describeBackends } from '../../harness/backends.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { addUser, type Browser, logIn } from './people.ts'
 
 const HOUR = 3_600_000
@@ -50,7 +51,7 @@ const ROWS: readonly Row[] = [
 ]
 
 describeBackends('effects of other settings', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ dashboard: true, stores: backend.open() }))
   let browser: Browser
   let project: number
   /** Has the same requests, which are never counted. */
@@ -85,7 +86,6 @@ describeBackends('effects of other settings', backend => {
   }
 
   beforeAll(async () => {
-    proxy = await startProxy({ dashboard: true, stores: await backend.open() })
     await addUser(proxy, 'root@example.org', 'owner')
     for (const name of ['past', 'elsewhere']) {
       await proxy.query(`select create_project('${name}', 'pro')`)
@@ -98,7 +98,6 @@ describeBackends('effects of other settings', backend => {
     await record(ROWS, elsewhere)
     browser = await logIn(proxy, 'root@example.org')
   })
-  afterAll(() => proxy.stop())
 
   test('are none without requests', async () => {
     expect(await read()).toMatchObject({ effects: [], requested_models: [] })

@@ -1,10 +1,11 @@
 /** Webhooks with the format slack: a local server receives a sentence for each type of event. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { WEBHOOK_EVENT_TYPES } from '../../../src/postgres/seeds.generated.ts'
 import { describeOnce } from '../../harness/backends.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
-import { type Receiver, startReceiver } from '../../harness/receiver.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
+import { startReceiver } from '../../harness/receiver.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { addUser, type Browser, issueAdminKey, logIn, send } from './people.ts'
 
@@ -12,16 +13,20 @@ const SECRET_PATH = '/services/T000/B000/secret'
 const PUBLIC_URL = 'https://proxy.example.com'
 
 describeOnce('webhooks with the format slack', backend => {
-  let proxy: TestProxy
-  let receiver: Receiver
+  const proxy = duringTests(() =>
+    startProxy({
+      dashboard: true,
+      stores: backend.open(),
+      environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY, WEBHOOK_PRIVATE_NETWORKS: 'on', PUBLIC_URL },
+    }),
+  )
+  const receiver = duringTests(startReceiver)
   let headers: Record<string, string>
   let viewer: Browser
   let own: string
   let pages: string
 
   beforeAll(async () => {
-    const environment = { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY, WEBHOOK_PRIVATE_NETWORKS: 'on', PUBLIC_URL }
-    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment })
     await addUser(proxy, 'root@example.org', 'owner')
     await addUser(proxy, 'viewer@example.org', 'reader')
     headers = { authorization: `Bearer ${await issueAdminKey(proxy, 'root@example.org')}` }
@@ -30,9 +35,7 @@ describeOnce('webhooks with the format slack', backend => {
     viewer = await logIn(proxy, 'viewer@example.org')
     own = `/v1/organization/projects/${json.id}`
     pages = `${PUBLIC_URL}/dashboard/${json.id}`
-    receiver = startReceiver()
   })
-  afterAll(() => Promise.all([proxy.stop(), receiver.stop()]))
 
   const post = (path: string, body: unknown = {}) => send(proxy, 'POST', `${own}${path}`, { headers, body })
   const get = async (path: string) => (await send(proxy, 'GET', `${own}${path}`, { headers })).json

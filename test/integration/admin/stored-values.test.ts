@@ -2,10 +2,11 @@
  * The admin API rejects every value that the tables would reject: each check constraint of PostgreSQL is tested with a value from a caller
  * that gets a 400, or is listed here as one that no caller's value reaches.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey, send } from './people.ts'
 
 /** Tables that never contain values from callers of the admin API: those of requests and caches, and the operator's catalogue. */
@@ -139,14 +140,14 @@ function casesOf(project: string, key: string, user: string): Case[] {
 }
 
 describeOnce('values that the tables reject', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() =>
+    startProxy({ dashboard: true, stores: backend.open(), environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY } }),
+  )
   let headers: Record<string, string>
   let cases: Case[]
   let constraints: Constraint[]
 
   beforeAll(async () => {
-    const environment = { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY }
-    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment })
     await addUser(proxy, 'root@example.org', 'owner')
     headers = { authorization: `Bearer ${await issueAdminKey(proxy, 'root@example.org')}` }
     const { json } = await send(proxy, 'POST', '/v1/organization/projects', { headers, body: { name: 'acme' } })
@@ -163,7 +164,6 @@ describeOnce('values that the tables reject', backend => {
       where c.connamespace = 'model_proxy'::regnamespace and c.contype = 'c' and not r.relispartition
       order by 1, 2`)
   })
-  afterAll(() => proxy.stop())
 
   const nameOf = ({ table, columns }: Constraint) => `${table}.${columns}`
   const isReached = ({ table }: Constraint) => !NOT_WRITTEN.includes(table) && !SUMS.test(table)

@@ -1,13 +1,14 @@
 /** Usage reports contain every request exactly once, for every span, time zone and grouping, and no parameter is ignored. */
 
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { recordUsage, rollUpUsage } from '../../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { PASS_THROUGH_OPERATIONS } from '../../../src/providers/pass-through-operations.ts'
 import { describeBackends } from '../../harness/backends.ts'
 import { draw, propertyRuns } from '../../harness/depth.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey, send } from './people.ts'
 
 const ENDPOINTS = [
@@ -35,15 +36,13 @@ const SPANS = propertyRuns / 5
 const HOURS = 30
 
 describeBackends('usage reports', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ dashboard: true, stores: backend.open() }))
   let adminKey: string
   let now: number
   const projects: number[] = []
   let keys: number[]
 
   beforeAll(async () => {
-    const stores = await backend.open()
-    proxy = await startProxy({ dashboard: true, stores })
     await addUser(proxy, 'all@example.com', 'owner')
     adminKey = await issueAdminKey(proxy, 'all@example.com')
     for (const name of ['one', 'other']) {
@@ -60,11 +59,10 @@ describeBackends('usage reports', backend => {
     now = Math.floor(Date.now() / 1000)
     const records = Array.from({ length: RECORDS }, (_, n) => recordOf(n))
     // Some records are summed up, the others are still pending.
-    await recordUsage(stores.database, records.slice(0, 300), crypto.randomUUID())
-    await rollUpUsage(stores.database)
-    await recordUsage(stores.database, records.slice(300), crypto.randomUUID())
+    await recordUsage(proxy.stores.database, records.slice(0, 300), crypto.randomUUID())
+    await rollUpUsage(proxy.stores.database)
+    await recordUsage(proxy.stores.database, records.slice(300), crypto.randomUUID())
   })
-  afterAll(() => proxy.stop())
 
   function recordOf(n: number): UsageRecord {
     const secondsAgo = (n * 7919) % (HOURS * 3600)

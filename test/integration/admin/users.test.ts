@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeBackends } from '../../harness/backends.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { addUser, logIn, rootOf, send } from './people.ts'
 
 const ENVIRONMENT = {
@@ -11,17 +12,15 @@ const ENVIRONMENT = {
 }
 
 describeBackends('users', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ dashboard: true, stores: backend.open(), environment: ENVIRONMENT }))
   let project: string
   beforeAll(async () => {
-    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment: ENVIRONMENT })
     await addUser(proxy, 'root@example.org', 'owner')
     await addUser(proxy, 'owner@example.org', 'reader')
     const [made] = await proxy.query<{ id: number }>(`select create_project('acme', 'free') as id`)
     project = `/v1/organization/projects/proj_${made?.id}`
     await proxy.query(`select add_member('acme', 'owner@example.org', 'owner')`)
   })
-  afterAll(() => proxy.stop())
 
   /** Creates a project, and people who can log in and have that role there. */
   async function openProject(name: string, people: readonly string[], role: string) {

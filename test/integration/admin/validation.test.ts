@@ -1,10 +1,11 @@
 /** Sends each kind of invalid value for each field that a route of the admin API declares. New operations are covered at once. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { validateInput } from '../../../src/admin/validate-input.ts'
 import { describeOnce } from '../../harness/backends.ts'
 import { listDeclaredRoutes } from '../../harness/description.ts'
+import { duringTests } from '../../harness/during-tests.ts'
 import { type Kind, listInvalidInputs, sampleOf } from '../../harness/invalid-inputs.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey, send } from './people.ts'
 
 const SENTENCES: Record<Kind, RegExp> = {
@@ -29,16 +30,14 @@ function queryString(query: Record<string, unknown>): string {
 }
 
 describeOnce('validation in the admin API', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), dashboard: true }))
   let key: string
 
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open(), dashboard: true })
     await addUser(proxy, 'root@example.org', 'owner')
     key = await issueAdminKey(proxy, 'root@example.org')
     await proxy.query(`select create_project('acme', 'free')`)
   })
-  afterAll(() => proxy.stop())
 
   /** Reads the contents of all tables that operations change. */
   async function readTables() {

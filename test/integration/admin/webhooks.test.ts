@@ -1,29 +1,32 @@
 /** Webhooks in the admin API: created, called, listed, called again, deleted. */
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
-import { type Receiver, startReceiver } from '../../harness/receiver.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
+import { startReceiver } from '../../harness/receiver.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { addUser, issueAdminKey, logIn, send } from './people.ts'
 
 describeOnce('the admin API’s webhooks', backend => {
-  let proxy: TestProxy
-  let receiver: Receiver
+  const proxy = duringTests(() =>
+    startProxy({
+      dashboard: true,
+      stores: backend.open(),
+      environment: { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY, WEBHOOK_PRIVATE_NETWORKS: 'on' },
+    }),
+  )
+  const receiver = duringTests(startReceiver)
   let headers: Record<string, string>
   let own: string
 
   beforeAll(async () => {
-    const environment = { ENCRYPTION_KEY: TEST_ENCRYPTION_KEY, WEBHOOK_PRIVATE_NETWORKS: 'on' }
-    proxy = await startProxy({ dashboard: true, stores: await backend.open(), environment })
     await addUser(proxy, 'root@example.org', 'owner')
     headers = { authorization: `Bearer ${await issueAdminKey(proxy, 'root@example.org')}` }
     const { json } = await send(proxy, 'POST', '/v1/organization/projects', { headers, body: { name: 'acme' } })
     own = `/v1/organization/projects/${json.id}`
-    receiver = startReceiver()
   })
-  afterAll(() => Promise.all([proxy.stop(), receiver.stop()]))
 
   const post = (path: string, body: unknown = {}) => send(proxy, 'POST', `${own}${path}`, { headers, body })
   const get = async (path: string) => (await send(proxy, 'GET', `${own}${path}`, { headers })).json

@@ -1,24 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { type RawOptions, type RawPart, sendRaw } from '../hostile/raw-http.ts'
 
 const MIB = 1024 * 1024
 
 describeOnce('request bodies on the wire', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() =>
+    startProxy({ dashboard: true, stores: backend.open(), environment: { MAX_BODY_BYTES: String(MIB) } }),
+  )
   let key: string
 
   beforeAll(async () => {
-    proxy = await startProxy({
-      dashboard: true,
-      stores: await backend.open(),
-      environment: { MAX_BODY_BYTES: String(MIB) },
-    })
     key = await proxy.createKey()
   })
-  afterAll(() => proxy.stop())
 
   const head = (headers: readonly string[], authorization = key) =>
     `POST /v1/chat/completions HTTP/1.1\r\nHost: proxy\r\nAuthorization: Bearer ${authorization}\r\n${headers.map(header => `${header}\r\n`).join('')}\r\n`

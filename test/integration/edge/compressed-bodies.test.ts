@@ -1,14 +1,15 @@
 /** Compressed request bodies, at each kind of endpoint that accepts one. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { allowedMethodsOf, TARGETS_BY_PATH } from '../../../src/http/paths.ts'
 import type { RouteTarget } from '../../../src/pipeline/request/request.ts'
 import { PASS_THROUGH_OPERATIONS } from '../../../src/providers/pass-through-operations.ts'
 import { describeOnce } from '../../harness/backends.ts'
 import { type Answer, get, readAnswer } from '../../harness/client.ts'
-import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
+import { startUpstreams, storeKey } from '../../harness/direct-upstreams.ts'
+import { duringTests } from '../../harness/during-tests.ts'
 import { CODINGS, encodeBody } from '../../harness/encode-body.ts'
 import { GEMINI_PATHS } from '../../harness/gemini-paths.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { startProxy } from '../../harness/proxy.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { sendRaw } from '../hostile/raw-http.ts'
 
@@ -25,23 +26,22 @@ const PATHS = [
 ].map(path => path.replace('/v1', ''))
 
 describeOnce('compressed bodies', backend => {
-  let upstreams: Upstreams
-  let proxy: TestProxy
+  const upstreams = duringTests(startUpstreams)
+  const proxy = duringTests(() =>
+    startProxy({
+      stores: backend.open(),
+      environment: { ...upstreams.environment, MAX_BODY_BYTES: String(MIB), MAX_RETRIES: '0' },
+      dashboard: true,
+    }),
+  )
   let key: string
 
   beforeAll(async () => {
-    upstreams = await startUpstreams()
-    const stores = await backend.open()
-    const environment = { ...upstreams.environment, MAX_BODY_BYTES: String(MIB), MAX_RETRIES: '0' }
-    proxy = await startProxy({ stores, environment, dashboard: true })
     key = await proxy.createKey({ project: 'compressed', type: 'project' })
-    for (const provider of ['openai', 'anthropic'] as const) await storeKey(stores, 'compressed', provider, 'sk-own')
+    for (const provider of ['openai', 'anthropic'] as const)
+      await storeKey(proxy.stores, 'compressed', provider, 'sk-own')
   })
   beforeEach(() => upstreams.reset())
-  afterAll(async () => {
-    await proxy.stop()
-    await upstreams.stop()
-  })
 
   interface Sent {
     codings: string

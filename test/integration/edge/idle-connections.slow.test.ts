@@ -1,7 +1,8 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { describeEmbedded } from '../../harness/backends.ts'
-import { startProxy, type TestProxy } from '../../harness/proxy.ts'
+import { duringTests } from '../../harness/during-tests.ts'
+import { startProxy } from '../../harness/proxy.ts'
 
 /** Shorter than in production, where it would be the longest wait of all tests. Bun checks its timers every four seconds. */
 const IDLE_TIMEOUT_SECONDS = 8
@@ -9,14 +10,12 @@ const IDLE_TIMEOUT_SECONDS = 8
 const SLACK_MS = 60_000
 
 describeEmbedded('connections that are idle after a response', backend => {
-  let proxy: TestProxy
+  const proxy = duringTests(() => startProxy({ stores: backend.open(), idleTimeoutSeconds: IDLE_TIMEOUT_SECONDS }))
   let key: string
 
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open(), idleTimeoutSeconds: IDLE_TIMEOUT_SECONDS })
     key = await proxy.createKey()
   })
-  afterAll(() => proxy.stop())
 
   /** Sends requests, reads the responses, then idles. Resolves with everything received when the connection is closed. */
   function askAndIdle(body: string, times: number): Promise<string> {
