@@ -22,7 +22,7 @@ const AS_MANY_AS: Record<string, string> = {
   'admission/rate-limiter.ts batchers': 'shards of Redis',
   'cache/verify/compared-pair.ts positions': 'numbers of a pair of questions',
   'event-loop/worker-pool.ts #jobCounts': 'kinds of jobs',
-  'formats/tokens/encodings.ts loaded': 'vocabularies',
+  'formats/tokens/text-counter.ts loaded': 'vocabularies',
   'postgres/call.ts functionCalls': 'functions of the database',
   'postgres/repair-schema.ts #announced': 'objects of the schema',
   'postgres/repair-schema.ts #attempted': 'objects of the schema',
