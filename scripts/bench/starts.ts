@@ -132,7 +132,7 @@ async function print(name: string, starts: readonly Start[], installation: strin
       [starts.length >> 1]?.toFixed(digits)
   const [size] = (await $`du -sm ${installation}`.text()).split('\t')
   process.stdout.write(
-    `${name}: ${median('seconds', 2)} s, ${median('processorSeconds', 2)} s of processor time, ${median('residentMib', 0)} MiB idle, ${size} MB on disk\n`,
+    `${name}: ${median('seconds', 2)} s, ${median('processorSeconds', 2)} s of processor time, ${median('residentMib', 0)} MiB idle, ${size} MiB on disk\n`,
   )
 }
 

@@ -165,7 +165,7 @@ describeReal('a benchmark of starts', backend => {
     })
     const printed = await new Response(bench.stdout).text()
     expect(await bench.exited).toBe(0)
-    const measured = /^(.+): [\d.]+ s, [\d.]+ s of processor time, [1-9]\d* MiB idle, \d+ MB on disk$/gm
+    const measured = /^(.+): [\d.]+ s, [\d.]+ s of processor time, [1-9]\d* MiB idle, \d+ MiB on disk$/gm
     expect(Array.from(printed.matchAll(measured), ([, name]) => name)).toEqual([
       'PostgreSQL and Redis',
       'embedded, first start',
