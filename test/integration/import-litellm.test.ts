@@ -240,6 +240,52 @@ describeBackends('import litellm', backend => {
     }
   })
 
+  test('deactivates keys that were deleted there, also the last one of a team, and names those of a team that is gone', async () => {
+    const company = await readLiteLlmDatabase(inSchema(sourceUrl, 'litellm'))
+    await importAll()
+    const active = () =>
+      stores.database.call<{ name: string }>(
+        `select k.name from api_keys k join projects p on p.id = k.project_id
+         where p.imported_id in ('litellm:team-3', 'litellm:team-11') and k.deactivated_at is null order by k.id`,
+        [],
+      )
+    await stores.database.call(`update api_keys set deactivated_at = now() where name = 'app-35'`, [])
+    const names = (await active()).map(({ name }) => name)
+    const without = {
+      ...company,
+      VerificationToken: company.VerificationToken.filter(
+        ({ team_id }) => team_id !== 'team-3' && team_id !== 'team-11',
+      ),
+      TeamTable: company.TeamTable.filter(({ team_id }) => team_id !== 'team-11'),
+    }
+    expect(await importAll({ source: without })).toContain(
+      'key: 2 active keys of teams that this database of LiteLLM does not have',
+    )
+    const left = (await active()).map(({ name }) => name)
+    expect(names.length).toBeGreaterThan(left.length)
+    expect(left).toEqual(['app-11', 'app-23'])
+    // A database of LiteLLM without their teams may be another one, so they stay.
+    expect(await importAll({ source: without })).toContain('key: 0 new, 0 changed')
+  })
+
+  test('an audit finds nothing in what was imported, be it spent beyond the budget or more than before', async () => {
+    const audit = () =>
+      stores.database.call(
+        `select kind, subject from run_audit(now() - interval '1 day', now() + interval '1 hour')`,
+        [],
+      )
+    await importAll()
+    expect(await audit()).toEqual([])
+    await runInSource(`update litellm."LiteLLM_TeamTable" set spend = 999 where team_id = 'team-3'`)
+    try {
+      await importAll()
+      expect((await budgetsOf(`p.name = 'Legal-Contracts' and k.id is null`))[0]?.spent).toBe(999)
+      expect(await audit()).toEqual([])
+    } finally {
+      await runInSource(`update litellm."LiteLLM_TeamTable" set spend = 3 where team_id = 'team-3'`)
+    }
+  })
+
   test('imports a company of several teams, and nothing again', async () => {
     const company = await readLiteLlmDatabase(inSchema(sourceUrl, 'company'))
     const first = await importAll({ source: company })
@@ -493,4 +539,8 @@ test('the commands of the docs import into an embedded database', async () => {
     'Imported:',
     'Imported:',
   ])
+  // The database is in the environment, but nothing else is imported with a date alone.
+  expect(printed.at(-1)).toMatch(/^\nImported:\n {2}expiry: 0 new, [1-9]\d changed, 0 unchanged\n$/)
+  const past = await runBlock('model-proxy import litellm --keys-until 2020-01-01 2>&1 || true', environment)
+  expect(past).toBe('--keys-until must be in the future: all imported keys expire then\n')
 }, 300_000)

@@ -14,7 +14,8 @@ begin
     with periods as materialized (
         select
             b as budget, b.id, b.project_id, b.key_id, b.model, b.tag, b.unit, b.per, b.created_at, b.enforced, b.amount, c.begins, p.ends,
-            c.spent as settled,
+            -- Without what was spent at a former gateway, which has no records here.
+            c.spent - c.imported as settled,
             -- A total starts at zero, and may include records from around its start. The comparison therefore begins with the next quarter
             -- of an hour.
             case b.per
@@ -135,7 +136,8 @@ begin
     with exceeded as materialized (
         select b as budget, b.*, c.begins, p.ends, c.spent, s.first_set
         from budgets b
-        join budget_periods c on c.budget_id = b.id
+        -- What was spent at a former gateway may be imported at any time.
+        join (select x.budget_id, x.begins, x.spent - x.imported as spent from budget_periods x) c on c.budget_id = b.id
         cross join lateral budget_period_at(b.per, b.time_zone, case b.per when 'total' then now() else c.begins end) p
         -- Spending from before the budget was set may exceed it.
         cross join lateral (

@@ -37,6 +37,21 @@ begin
         done := done || (select jsonb_build_object('kind', 'project') || to_jsonb(r) from import_projects(document) r);
         done := done || (select jsonb_build_object('kind', 'key') || to_jsonb(r) from import_keys(document, until) r);
         done := done || (select jsonb_build_object('kind', 'budget') || to_jsonb(r) from import_budgets(document) r);
+        -- Another database of the gateway may have them, so they are not deactivated.
+        done := done || (
+            select jsonb_build_object('kind', 'orphan', 'created', 0, 'changed', 0, 'unchanged', count(*))
+            from api_keys k
+            join projects p on p.id = k.project_id
+            where (document ->> 'has_all_keys')::boolean
+                and k.is_imported
+                and k.deactivated_at is null
+                and starts_with(p.imported_id, (document ->> 'gateway') || ':')
+                and not exists (
+                    select
+                    from jsonb_to_recordset(document -> 'projects') as g (id text)
+                    where p.imported_id = (document ->> 'gateway') || ':' || g.id
+                )
+        );
         done := done || jsonb_build_object('kind', 'expiry', 'created', 0, 'changed', moved, 'unchanged', 0);
         if jsonb_path_exists(done, '$[*] ? (@.created > 0 || @.changed > 0)') then
             perform audit(
@@ -62,4 +77,4 @@ end;
 $$;
 
 comment on function import_accounts(jsonb, boolean) is
-    'Imports the accounts of another gateway {gateway, plan, keys_until, has_all_keys, vendors, models, vendor_keys, projects, keys, budgets}, and returns how many of each kind were created or changed (expiry: keys that expire at another time). All or nothing; the same document again changes nothing. Objects are found by their ids at the gateway, keys by their hash. keys_until, if it is given, is when imported keys expire, those of earlier imports included, if they do not expire sooner at their former gateway; null: never. A dry run is rolled back. Requires an administrator.';
+    'Imports the accounts of another gateway {gateway, plan, keys_until, has_all_keys, vendors, models, vendor_keys, projects, keys, budgets}, and returns how many of each kind were created or changed (expiry: keys that expire at another time; orphan: active imported keys of projects that are not in the document). All or nothing; the same document again changes nothing. Objects are found by their ids at the gateway, keys by their hash. keys_until, if it is given, is when imported keys expire, those of earlier imports included, if they do not expire sooner at their former gateway; null: never. A dry run is rolled back. Requires an administrator.';

@@ -49,7 +49,11 @@ begin
     where k.is_imported
         and k.deactivated_at is null
         and (document ->> 'has_all_keys')::boolean
-        and k.project_id in (select g.project_id from given_keys g)
+        and k.project_id in (
+            select p.id
+            from jsonb_to_recordset(document -> 'projects') as g (id text)
+            join projects p on p.imported_id = (document ->> 'gateway') || ':' || g.id
+        )
         and not exists (select from given_keys g where g.hash = k.imported_hash);
     get diagnostics differing = row_count;
     changed := changed + differing;

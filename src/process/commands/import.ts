@@ -4,6 +4,7 @@
  */
 import { listVendors } from '../../catalogue/vendor-directory.ts'
 import { type Config, processEnvironment, readConfig } from '../../config/config.ts'
+import { nowMs } from '../../event-loop/clock.ts'
 import { callFunction } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
 import { listModels } from '../../postgres/list-models.ts'
@@ -94,7 +95,9 @@ interface GivenFiles {
 type Import = (database: Database, config: Config) => Promise<string>
 
 async function readLiteLlm(files: GivenFiles, common: CommonOptions): Promise<Import> {
-  const url = processEnvironment[URL_VARIABLE]
+  // With the expiry alone, nothing else is imported.
+  const url =
+    files.config === undefined && common.keysUntil !== undefined ? undefined : processEnvironment[URL_VARIABLE]
   if (files.database !== undefined) throw new Error(`give LiteLLM’s database in the variable ${URL_VARIABLE}`)
   if (files.config === undefined && url === undefined && common.keysUntil === undefined)
     throw new Error(`give --config FILE, and LiteLLM’s database in the variable ${URL_VARIABLE}`)
@@ -153,6 +156,8 @@ async function importPlan(
   const [vendors, catalogue] = await Promise.all([listVendors(database), listModels(database)])
   const priced = new Set(catalogue.map(({ provider, model }) => `${provider}/${model}`))
   const { models, accounts } = planAll({ vendors, environment, priced, report })
+  // A dry run fails without ENCRYPTION_KEY, as the import would.
+  const vendorKeys = await sealChangedKeys(database, config, models.vendors)
   const document = {
     gateway: gateway.toLowerCase(),
     plan,
@@ -160,15 +165,22 @@ async function importPlan(
     has_all_keys: source !== null,
     vendors: models.vendors.map(({ name, columns }) => ({ name, columns })),
     models: models.vendors.flatMap(({ name, models }) => models.map(model => ({ vendor: name, ...model }))),
-    vendor_keys: isDryRun ? [] : await sealChangedKeys(database, config, models.vendors),
+    vendor_keys: isDryRun ? [] : vendorKeys,
     ...accounts,
   }
-  if (!isDryRun) reportProgress(`importing ${accounts.keys.length} keys and ${accounts.budgets.length} budgets`)
+  if (!isDryRun && source !== null)
+    reportProgress(`importing ${accounts.keys.length} keys and ${accounts.budgets.length} budgets`)
   const counts = await callFunction(database, 'import_accounts', { document, is_dry_run: isDryRun })
+  const orphans = counts.find(({ kind }) => kind === 'orphan')?.unchanged ?? 0
   const outcome = counts
+    .filter(({ kind }) => kind !== 'orphan')
     .filter(({ created, changed, unchanged }) => created + changed + unchanged > 0)
     .map(
       ({ kind, created, changed, unchanged }) => `${kind}: ${created} new, ${changed} changed, ${unchanged} unchanged`,
+    )
+  if (orphans > 0)
+    outcome.push(
+      `key: ${orphans} active keys of teams that this database of ${gateway} does not have; deactivate them if the teams are gone`,
     )
   const title = isDryRun ? 'Dry run: nothing was changed. An import would change:' : 'Imported:'
   return `${formatReport(report, gateway)}\n${title}\n${outcome.map(line => `  ${line}\n`).join('')}`
@@ -198,6 +210,8 @@ function parseKeysUntil(given: string | undefined): string | null | undefined {
   const time = /^\d{4}-\d\d-\d\d/.test(given) ? Date.parse(given) : Number.NaN
   if (Number.isNaN(time))
     throw new Error('--keys-until must be never, or a date such as 2027-06-30 (the beginning of that day, UTC)')
+  // A mistyped year would end all imported keys at once.
+  if (time <= nowMs()) throw new Error('--keys-until must be in the future: all imported keys expire then')
   return new Date(time).toISOString()
 }
 

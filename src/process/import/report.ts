@@ -32,7 +32,9 @@ export class ImportReport {
 /** The number of keys and budgets that are listed one by one. */
 const MAX_LISTED = 500
 
+/** Formats both tables; '' if nothing was read. */
 export function formatReport(report: ImportReport, gateway: string): string {
+  if (report.lines.length + report.omitted.length === 0) return ''
   const listed = report.lines.filter(
     ({ kind }, at) => !['key', 'budget'].includes(kind) || at < MAX_LISTED || report.lines.length <= MAX_LISTED,
   )
