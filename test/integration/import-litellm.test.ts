@@ -25,7 +25,8 @@ const ENVIRONMENT = {
   HANSE_GROQ_KEY: 'gsk-vendor-key-4',
 }
 const SECRETS = [...Object.values(ENVIRONMENT), 'sk-ant-in-the-file', 'sk-hanse-1']
-const CONFIG = readConfig({ ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') })
+const INSTALLATION = { ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') }
+const CONFIG = readConfig(INSTALLATION)
 
 /** Of which a company has more than one team. */
 const COMPANY_KEYS = 45
@@ -73,8 +74,8 @@ describeBackends('import litellm', backend => {
     stores = await backend.open()
   })
 
-  async function importAll(options: Partial<LiteLlmImportOptions> = {}): Promise<string> {
-    return importLiteLlm(stores.database, CONFIG, {
+  async function importAll(options: Partial<LiteLlmImportOptions> = {}, proxy = CONFIG): Promise<string> {
+    return importLiteLlm(stores.database, proxy, {
       config: await readLiteLlmConfig(`${FIXTURES}config.yaml`),
       source: await readLiteLlmDatabase(inSchema(sourceUrl, 'litellm')),
       ...{ isDryRun: false, plan: 'enterprise', project: 'personal', keysUntil: undefined, environment: ENVIRONMENT },
@@ -172,6 +173,20 @@ describeBackends('import litellm', backend => {
       { email: 'ben@hanse.example', rights: 'reader', role: 'viewer' },
     ])
   })
+
+  test.each([
+    [undefined, 'https://api.openai.com/v1', false],
+    ['https://eu.api.openai.com/v1', 'https://eu.api.openai.com/v1', false],
+    ['http://127.0.0.1:8000/v1', 'http://127.0.0.1:8000/v1', true],
+  ])(
+    'a second key of a vendor is used at its address here: OPENAI_BASE_URL=%s',
+    async (OPENAI_BASE_URL, address, isPrivate) => {
+      await importAll({}, readConfig({ ...INSTALLATION, OPENAI_BASE_URL }))
+      expect(
+        await stores.database.call(`select base_url, allows_private_address from vendors where name = 'openai-2'`, []),
+      ).toEqual([{ base_url: address, allows_private_address: isPrivate }])
+    },
+  )
 
   test('imports limits of keys, of which the lower of two applies', async () => {
     await importAll()
@@ -503,7 +518,7 @@ describeBackends('import litellm', backend => {
         : model,
     )
     await importAll({ config: { ...config, models } })
-    const proxy = await startProxy({ stores, environment: { ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') } })
+    const proxy = await startProxy({ stores, environment: INSTALLATION })
     try {
       const client = (apiKey: string) => new OpenAI({ apiKey, baseURL: proxy.baseUrl, maxRetries: 0 })
       const send = (key: string, model: string) =>
@@ -528,7 +543,7 @@ test('the commands of the docs import into an embedded database', async () => {
       EMBEDDED_PG_PORT: '0',
       LITELLM_DATABASE_URL: inSchema(embeddedSourceUrl(), 'litellm'),
     },
-    ...{ ...ENVIRONMENT, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') },
+    ...{ ...ENVIRONMENT, ...INSTALLATION },
   }
   await runBlock('model-proxy migrate', environment)
   const printed: string[] = []

@@ -144,7 +144,10 @@ export class VendorPlanner {
     let name = wanted
     for (let n = 2; isTaken(name) || (isReleased(name) && !(isOwn && name === base.name)); n++)
       name = `${wanted.slice(0, 28)}-${n}`
-    const copied = Object.fromEntries([...COPIED, 'base_url' as const].map(column => [column, base[column]]))
+    const copied = {
+      ...Object.fromEntries(COPIED.map(column => [column, base[column]])),
+      ...(base.base_url !== null && at(base.base_url)),
+    }
     const value = resolveEnvironment(written, environment)
     const key = value !== null && KEY.test(value) ? value : null
     const planned: PlannedVendor = {
@@ -178,12 +181,13 @@ function splitModel(written: string, provider: string | null, vendors: readonly 
   ]
 }
 
+const at = (url: string) => ({ base_url: url, ...(PRIVATE.test(url) && { allows_private_address: true }) })
+
 /** Returns the columns of a vendor at this address; none if it is the vendor's own, null if the address is missing. */
 function describeAddress(base: Vendor, address: string | null, params: JsonObject): JsonObject | null {
   const location = asText(params.vertex_location)
   const project = asText(params.vertex_project)
   const region = asText(params.aws_region_name)
-  const at = (url: string) => ({ base_url: url, ...(PRIVATE.test(url) && { allows_private_address: true }) })
   const given = address?.replace(/\/$/, '') ?? null
   if (given !== null && !/^https?:$/.test(URL.parse(given)?.protocol ?? '')) return null
   if (base.name === 'azure-deployments' && given !== null)
