@@ -273,6 +273,16 @@ describeBackends('an audit of planted faults', backend => {
     expect(kindsOf(await audit(database))).toContain('rate_exceeded')
   })
 
+  test('an import may have changed the limit of an imported key, and of no other', async () => {
+    await unnoted(`update api_keys set requests_per_minute = 3 where id = ${keyId}`)
+    await query(`select audit('accounts.imported', null, 'litellm', '{}')`)
+    expect(kindsOf(await audit(database))).toEqual(['rate_exceeded'])
+    await unnoted(`update api_keys set imported_hash = key_hash where id = ${keyId}`)
+    expect(await audit(database)).toEqual([])
+    await query(`delete from audit_log where action = 'accounts.imported'`)
+    expect(kindsOf(await audit(database))).toEqual(['rate_exceeded'])
+  })
+
   test('ignores requests before a key was deactivated, or in flight then', async () => {
     await answer(recordOf({ recorded_at: new Date(Date.now() + 60_000).toISOString(), duration_ms: 90_000 }))
     await query(

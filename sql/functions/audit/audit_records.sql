@@ -141,7 +141,7 @@ begin
     keys as materialized (
         select
             k.id, k.project_id, b.requests, x.of_limit,
-            -- If the key's own limit has changed since, the plan's limit is the upper bound.
+            -- If the key's own limit has changed since, or an import may have changed it, the plan's limit is the upper bound.
             case
                 when exists (
                     select
@@ -150,6 +150,12 @@ begin
                         and l.action = 'api_key.updated'
                         and l.target = 'key_' || k.id
                         and l.details ? 'requests_per_minute'
+                        and l.recorded_at > from_time - slack
+                ) or k.is_imported and exists (
+                    select
+                    from audit_log l
+                    where l.project_id is null
+                        and l.action = 'accounts.imported'
                         and l.recorded_at > from_time - slack
                 )
                 then null
