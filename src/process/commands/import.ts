@@ -177,17 +177,11 @@ async function importPlan(
   if (!isDryRun && source !== null)
     reportProgress(`importing ${accounts.keys.length} keys and ${accounts.budgets.length} budgets`)
   const counts = await callFunction(database, 'import_accounts', { document, is_dry_run: isDryRun })
-  const orphans = counts.find(({ kind }) => kind === 'orphan')?.unchanged ?? 0
-  const outcome = counts
-    .filter(({ kind }) => kind !== 'orphan')
-    .filter(({ created, changed, unchanged }) => created + changed + unchanged > 0)
-    .map(
-      ({ kind, created, changed, unchanged }) => `${kind}: ${created} new, ${changed} changed, ${unchanged} unchanged`,
-    )
-  if (orphans > 0)
-    outcome.push(
-      `key: ${orphans} active keys of teams that this database of ${gateway} does not have; deactivate them if the teams are gone`,
-    )
+  const outcome = counts.flatMap(({ kind, created, changed, unchanged }) => {
+    if (created + changed + unchanged === 0) return []
+    if (kind !== 'orphan') return `${kind}: ${created} new, ${changed} changed, ${unchanged} unchanged`
+    return `key: ${unchanged} active keys of teams that this database of ${gateway} does not have; deactivate them if the teams are gone`
+  })
   const title = isDryRun ? 'Dry run: nothing was changed. An import would change:' : 'Imported:'
   return `${formatReport(report, gateway)}\n${title}\n${outcome.map(line => `  ${line}\n`).join('')}`
 }
