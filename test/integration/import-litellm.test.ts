@@ -74,8 +74,8 @@ describeBackends('import litellm', backend => {
     stores = await backend.open()
   })
 
-  async function importAll(options: Partial<LiteLlmImportOptions> = {}, proxy = CONFIG): Promise<string> {
-    return importLiteLlm(stores.database, proxy, {
+  async function importAll(options: Partial<LiteLlmImportOptions> = {}): Promise<string> {
+    return importLiteLlm(stores.database, CONFIG, {
       config: await readLiteLlmConfig(`${FIXTURES}config.yaml`),
       source: await readLiteLlmDatabase(inSchema(sourceUrl, 'litellm')),
       ...{ isDryRun: false, plan: 'enterprise', project: 'personal', keysUntil: undefined, environment: ENVIRONMENT },
@@ -181,7 +181,7 @@ describeBackends('import litellm', backend => {
   ])(
     'a second key of a vendor is used at its address here: OPENAI_BASE_URL=%s',
     async (OPENAI_BASE_URL, address, isPrivate) => {
-      await importAll({}, readConfig({ ...INSTALLATION, OPENAI_BASE_URL }))
+      await importAll({ environment: { ...ENVIRONMENT, OPENAI_BASE_URL } })
       expect(
         await stores.database.call(`select base_url, allows_private_address from vendors where name = 'openai-2'`, []),
       ).toEqual([{ base_url: address, allows_private_address: isPrivate }])

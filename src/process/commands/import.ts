@@ -4,7 +4,6 @@
  */
 import { listVendors } from '../../catalogue/vendor-directory.ts'
 import { type Config, processEnvironment, readConfig } from '../../config/config.ts'
-import { settingPrefixOf } from '../../config/vendors.ts'
 import { nowMs } from '../../event-loop/clock.ts'
 import { callFunction } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
@@ -154,12 +153,7 @@ async function importPlan(
   planAll: (given: ModelPlanOptions) => { models: ModelPlan; accounts: AccountPlan },
 ): Promise<string> {
   const report = new ImportReport()
-  const [released, catalogue] = await Promise.all([listVendors(database), listModels(database)])
-  // A second key of a vendor is used at the installation's address of the first.
-  const vendors = released.map(vendor => ({
-    ...vendor,
-    base_url: vendor.base_url && (config.vendors.get(settingPrefixOf(vendor.name))?.baseUrl ?? vendor.base_url),
-  }))
+  const [vendors, catalogue] = await Promise.all([listVendors(database), listModels(database)])
   const priced = new Set(catalogue.map(({ provider, model }) => `${provider}/${model}`))
   const { models, accounts } = planAll({ vendors, environment, priced, report })
   // A dry run fails without ENCRYPTION_KEY, as the import would.

@@ -1,7 +1,8 @@
 /** Plans the vendors, by address and key, for the deployments of a model_list in LiteLLM's form. */
 import { AGGREGATOR } from '../../catalogue/model-index.ts'
+import { normalizeBaseUrl } from '../../config/address-readers.ts'
 import { formatCommand } from '../../config/operator-command.ts'
-import type { Vendor } from '../../config/vendors.ts'
+import { settingPrefixOf, type Vendor } from '../../config/vendors.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import type { LiteLlmConfig } from './litellm-source.ts'
 import type { ImportReport } from './report.ts'
@@ -144,9 +145,11 @@ export class VendorPlanner {
     let name = wanted
     for (let n = 2; isTaken(name) || (isReleased(name) && !(isOwn && name === base.name)); n++)
       name = `${wanted.slice(0, 28)}-${n}`
+    // Another key of a vendor is used at the installation's address of the vendor.
+    const address = normalizeBaseUrl(environment[`${settingPrefixOf(base.name)}_BASE_URL`] ?? '') ?? base.base_url
     const copied = {
       ...Object.fromEntries(COPIED.map(column => [column, base[column]])),
-      ...(base.base_url !== null && at(base.base_url)),
+      ...(address !== null && at(address)),
     }
     const value = resolveEnvironment(written, environment)
     const key = value !== null && KEY.test(value) ? value : null
