@@ -188,6 +188,21 @@ describeBackends('import litellm', backend => {
     },
   )
 
+  test('a vendor’s key that was replaced here stays, and is named', async () => {
+    await importAll()
+    const stored = () => stores.database.call<{ last_four: string }>('select * from vendor_keys order by vendor', [])
+    const before = await stored()
+    expect(before.length).toBeGreaterThan(1)
+    expect(await importAll()).not.toContain('another is stored here')
+    const environment = { ...ENVIRONMENT, HANSE_GROQ_KEY: 'gsk-another' }
+    const named = /^key of vendor groq +another is stored here and stays; .* set-vendor groq --key -$/m
+    for (const isDryRun of [true, false]) expect(await importAll({ environment, isDryRun })).toMatch(named)
+    expect(await stored()).toEqual(before)
+    await stores.database.call(`delete from vendor_keys where vendor = 'groq'`, [])
+    expect(await importAll({ environment })).not.toContain('another is stored here')
+    expect(await stored()).toHaveLength(before.length)
+  })
+
   test('imports limits of keys, of which the lower of two applies', async () => {
     await importAll()
     const keys = await stores.database.call<Record<string, unknown>>(
@@ -299,6 +314,9 @@ describeBackends('import litellm', backend => {
     } finally {
       await runInSource(`update litellm."LiteLLM_TeamTable" set spend = 3 where team_id = 'team-3'`)
     }
+    // What was spent here without a record is found.
+    await stores.database.call(`update budget_periods set spent = spent + 0.5 where imported = 999`, [])
+    expect(await audit()).toMatchObject([{ kind: 'spent_without_record' }])
   })
 
   test('imports a company of several teams, and nothing again', async () => {

@@ -31,7 +31,7 @@ import {
 import { type ModelPlan, planModels } from '../import/models.ts'
 import { formatReport, ImportReport } from '../import/report.ts'
 import { planSettings } from '../import/settings.ts'
-import type { ModelPlanOptions, PlannedVendor } from '../import/vendors.ts'
+import type { ModelPlanOptions } from '../import/vendors.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 import { parseArguments } from './parse-arguments.ts'
 
@@ -79,9 +79,8 @@ export async function run(args: readonly string[]): Promise<number> {
     project: options.project,
     environment: processEnvironment,
   }
-  const files = { config: options.config, database: options.database }
   const importAll =
-    words[0] === 'litellm' ? await readLiteLlm(files, common) : await readGoModel(words[0], files, common)
+    words[0] === 'litellm' ? await readLiteLlm(options, common) : await readGoModel(words[0], options, common)
   const limits = { statementTimeLimitMs: STATEMENT_LIMIT_MS }
   const output = await withOperatorDatabase(readConfig(), database => importAll(database, readConfig()), limits)
   process.stdout.write(output)
@@ -89,8 +88,8 @@ export async function run(args: readonly string[]): Promise<number> {
 }
 
 interface GivenFiles {
-  config: string | undefined
-  database: string | undefined
+  config?: string
+  database?: string
 }
 type Import = (database: Database, config: Config) => Promise<string>
 
@@ -156,8 +155,6 @@ async function importPlan(
   const [vendors, catalogue] = await Promise.all([listVendors(database), listModels(database)])
   const priced = new Set(catalogue.map(({ provider, model }) => `${provider}/${model}`))
   const { models, accounts } = planAll({ vendors, environment, priced, report })
-  // A dry run fails without ENCRYPTION_KEY, as the import would.
-  const vendorKeys = await sealChangedKeys(database, config, models.vendors)
   const document = {
     gateway: gateway.toLowerCase(),
     plan,
@@ -165,7 +162,8 @@ async function importPlan(
     has_all_keys: source !== null,
     vendors: models.vendors.map(({ name, columns }) => ({ name, columns })),
     models: models.vendors.flatMap(({ name, models }) => models.map(model => ({ vendor: name, ...model }))),
-    vendor_keys: isDryRun ? [] : vendorKeys,
+    // Also in a dry run, which fails without ENCRYPTION_KEY as the import would.
+    vendor_keys: await sealMissingKeys(database, config, models, report),
     ...accounts,
   }
   if (!isDryRun && source !== null)
@@ -180,23 +178,25 @@ async function importPlan(
   return `${formatReport(report, gateway)}\n${title}\n${outcome.map(line => `  ${line}\n`).join('')}`
 }
 
-/** Encrypts the keys of vendors that differ from the stored ones. */
-async function sealChangedKeys(database: Database, config: Config, vendors: readonly PlannedVendor[]) {
+/** Encrypts the keys of vendors that have none here. A key that was stored here may replace one that has leaked, so another is only reported. */
+async function sealMissingKeys(database: Database, config: Config, { vendors }: ModelPlan, report: ImportReport) {
   const vault = openVault(config)
-  const stored = await database.call<{ vendor: string; sealed: Uint8Array }>(
-    'select vendor, sealed from model_proxy.vendor_keys',
-    [],
-  )
-  const changed = []
+  const keys = 'select vendor, sealed from model_proxy.vendor_keys'
+  const stored = await database.call<{ vendor: string; sealed: Uint8Array }>(keys, [])
+  const missing = []
   for (const { name, key } of vendors) {
     if (key === null) continue
     const owner = installationKeyOwner(name)
     const known = stored.find(({ vendor }) => vendor === name)
-    if (known && (await vault.open(known.sealed, owner)) === key) continue
+    if (known) {
+      if ((await vault.open(known.sealed, owner)) !== key)
+        report.omitKey(name, 'another is stored here and stays; to replace it, run')
+      continue
+    }
     const { sealed, last_four } = await sealKey(vault, key, owner)
-    changed.push({ vendor: name, sealed: formatBytea(sealed), last_four })
+    missing.push({ vendor: name, sealed: formatBytea(sealed), last_four })
   }
-  return changed
+  return missing
 }
 
 function parseKeysUntil(given: string | undefined): string | null | undefined {

@@ -1,4 +1,6 @@
 /** What an import does: what becomes what, and what has no counterpart. No line contains a secret. */
+import { formatCommand } from '../../config/operator-command.ts'
+
 /** One object of the other gateway, and what it becomes. */
 export interface ReportLine {
   kind: 'model' | 'project' | 'key' | 'user' | 'budget' | 'setting'
@@ -22,6 +24,11 @@ export class ImportReport {
     const known = this.#omitted.get(setting)
     if (known) known.count++
     else this.#omitted.set(setting, { reason, count: 1 })
+  }
+
+  /** Records that a vendor's key is not imported. The command that stores one follows the reason. */
+  omitKey(vendor: string, reason: string): void {
+    this.omit(`key of vendor ${vendor}`, `${reason} ${formatCommand('set-vendor')} ${vendor} --key -`)
   }
 
   get omitted(): readonly { setting: string; reason: string; count: number }[] {
@@ -60,13 +67,6 @@ function formatTable(rows: readonly (readonly string[])[]): string {
   const clean = rows.map(row => row.map(cell => cell.replace(/\p{Cc}/gu, '\u{fffd}')))
   const widths =
     clean[0]?.map((_, at) => Math.min(MAX_WIDTH, Math.max(...clean.map(row => row[at]?.length ?? 0)))) ?? []
-  return clean
-    .map(
-      row =>
-        `${row
-          .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('')
+  const lines = clean.map(row => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '))
+  return lines.map(line => `${line.trimEnd()}\n`).join('')
 }

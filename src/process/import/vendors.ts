@@ -1,7 +1,6 @@
 /** Plans the vendors, by address and key, for the deployments of a model_list in LiteLLM's form. */
 import { AGGREGATOR } from '../../catalogue/model-index.ts'
 import { normalizeBaseUrl } from '../../config/address-readers.ts'
-import { formatCommand } from '../../config/operator-command.ts'
 import { settingPrefixOf, type Vendor } from '../../config/vendors.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import type { LiteLlmConfig } from './litellm-source.ts'
@@ -161,9 +160,9 @@ export class VendorPlanner {
     }
     const [, variable] = /^os\.environ\/(.+)$/.exec(written ?? '') ?? []
     if (key === null && (written !== null || base.key_location !== 'none'))
-      report.omit(
-        `key of vendor ${name}`,
-        `${variable ? `${variable} is not set here, or is no key: set it, or run` : 'config.yaml has none:'} ${formatCommand('set-vendor')} ${name} --key -`,
+      report.omitKey(
+        name,
+        variable ? `${variable} is not set here, or is no key: set it, or run` : 'config.yaml has none:',
       )
     this.#byIdentity.set(identity, planned)
     this.vendors.push(planned)
