@@ -2,9 +2,10 @@
  * Measures targets under the same load, in turns whose order is reversed in every round, so that noise affects all targets alike. Reports
  * processor time beside throughput, because only processor time is stable on a shared machine.
  */
-import { runLoadProcess } from './processes.ts'
+import type { Subprocess } from 'bun'
+import { runLoadProcess, stop } from './processes.ts'
 import { readResidentMib, sumProcessorTime } from './processor-time.ts'
-import { OutOfPrompts, type Scenario } from './scenarios.ts'
+import { chat, OutOfPrompts, type Scenario } from './scenarios.ts'
 import { withDatabase } from './stores.ts'
 import type { Target, Upstream } from './targets.ts'
 
@@ -147,6 +148,31 @@ export async function askOnce({ name, baseUrl, headers }: Target, path: string, 
   const response = await fetch(`${baseUrl}${path}`, sent)
   if (!response.ok) throw new Error(`${name}: expected 200, got ${response.status}: ${await response.text()}`)
   await response.bytes()
+}
+
+const POLL_EVERY_MS = 20
+
+/** Asks a target until it answers, and returns it. Throws if its process ends before, or after the limit, and then stops the process. */
+export async function askUntilAnswered(
+  child: Subprocess,
+  limitMs: number,
+  describe: () => Target | Promise<Target>,
+): Promise<Target> {
+  const deadline = performance.now() + limitMs
+  while (true) {
+    const target = await describe()
+    try {
+      await askOnce(target, '/chat/completions', chat('Are you there?'))
+      return target
+    } catch (error) {
+      if (child.exitCode !== null) throw new Error(`${target.name} ended with ${child.exitCode}`)
+      if (performance.now() > deadline) {
+        await stop(child)
+        throw error
+      }
+      await Bun.sleep(POLL_EVERY_MS)
+    }
+  }
 }
 
 async function setSemantic({ stores }: Target, mode: Scenario['semantic']): Promise<void> {

@@ -8,10 +8,9 @@
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { askOnce } from './measure.ts'
+import { askUntilAnswered } from './measure.ts'
 import { findFreePort, killWithParent, stop } from './processes.ts'
 import { findFamily, findStoreProcesses } from './processor-time.ts'
-import { chat } from './scenarios.ts'
 import { findStores } from './stores.ts'
 import type { Target, Upstream } from './targets.ts'
 
@@ -43,7 +42,6 @@ interface Peer {
 const KEY = 'sk-bench'
 /** LiteLLM needs a minute to start on a busy machine. */
 const READY_TIME_LIMIT_MS = 300_000
-const POLL_EVERY_MS = 20
 
 const PEERS: readonly Peer[] = [
   { name: 'gomodel', variable: 'GOMODEL', caches: true },
@@ -101,20 +99,7 @@ async function startPeer(peer: Peer, path: string, upstream: Upstream): Promise<
     }),
     stop: () => stop(child),
   }
-  const deadline = performance.now() + READY_TIME_LIMIT_MS
-  while (true) {
-    try {
-      await askOnce(target, '/chat/completions', chat('Are you there?'))
-      return target
-    } catch (error) {
-      if (child.exitCode !== null) throw new Error(`${peer.name} ended with ${child.exitCode}: ${path}`)
-      if (performance.now() > deadline) {
-        await stop(child)
-        throw error
-      }
-      await Bun.sleep(POLL_EVERY_MS)
-    }
-  }
+  return askUntilAnswered(child, READY_TIME_LIMIT_MS, () => target)
 }
 
 function targetOf({ name, caches }: Pick<Peer, 'name' | 'caches'>, baseUrl: string, key: string, headers = {}) {

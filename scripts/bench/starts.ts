@@ -9,11 +9,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { $ } from 'bun'
-import { askOnce } from './measure.ts'
+import { askUntilAnswered } from './measure.ts'
 import { listPeers } from './peers.ts'
 import { findFreePort, killWithParent, stop } from './processes.ts'
 import { findFamily, readResidentMib, sumProcessorTime } from './processor-time.ts'
-import { chat } from './scenarios.ts'
 import { prepareStores } from './stores.ts'
 import { startUpstream, type Target } from './targets.ts'
 
@@ -24,7 +23,6 @@ interface Start {
 }
 
 const READY_TIME_LIMIT_MS = 60_000
-const POLL_EVERY_MS = 20
 const BUILT = resolve(`dist/npm/${process.platform}-${process.arch}/model-proxy`)
 const COMMAND = existsSync(BUILT) ? [BUILT] : [process.execPath, 'src/process/server.ts']
 const INSTALLATION = existsSync(BUILT) ? BUILT : '.'
@@ -90,25 +88,16 @@ async function startOwn(
     stderr: 'inherit',
     stdin: 'ignore',
   })
-  const target = {
+  return askUntilAnswered(child, READY_TIME_LIMIT_MS, async () => ({
     name: 'Model Proxy',
     baseUrl: `http://127.0.0.1:${port}/v1`,
-    headers: {},
+    headers: { authorization: `Bearer ${findKey(await Bun.file(output).text())}` },
     serves: [],
     isFloor: false,
     stores: null,
     processes: () => ({ gateway: findFamily(child.pid), postgres: [], redis: [] }),
     stop: () => stop(child),
-  }
-  for (const deadline = performance.now() + READY_TIME_LIMIT_MS; ; await Bun.sleep(POLL_EVERY_MS)) {
-    const headers = { authorization: `Bearer ${findKey(await Bun.file(output).text())}` }
-    const hasAnswered = await askOnce({ ...target, headers }, '/chat/completions', chat('Are you there?')).then(
-      () => true,
-      () => false,
-    )
-    if (hasAnswered) return target
-    if (child.exitCode !== null || performance.now() > deadline) throw new Error(`the proxy did not start: ${output}`)
-  }
+  }))
 }
 
 async function measureStart(starting: () => Promise<Target>, idleSeconds: number): Promise<Start> {
