@@ -25,7 +25,7 @@ beforeAll(async () => {
   settings = { DATA_DIR: dataDir, EMBEDDED_PG_PORT: String(findFreePort()) }
   // An earlier start was killed while it unpacked the files of a new database.
   await mkdir(join(dataDir, UNFINISHED, 'base'), { recursive: true })
-  await writeFile(join(dataDir, UNFINISHED, 'PG_VERSION'), '0')
+  await writeFile(join(dataDir, UNFINISHED, 'leftover'), '')
   proxy = await startProxyProcess(settings)
   await withDatabase(async database => {
     await callFunction(database, 'create_project', { project: 'acme', plan: 'enterprise' })
@@ -78,6 +78,7 @@ test('its files can be read only by their owner, and none is left of an unfinish
   )
   expect(modes.filter(([, mode]) => mode !== 0)).toEqual([])
   expect(await readdir(dataDir)).not.toContain(UNFINISHED)
+  expect(await readdir(join(dataDir, 'postgres'))).not.toContain('leftover')
 })
 
 test('200 different simultaneous requests are all served, and so are those after them', async () => {
