@@ -142,9 +142,9 @@ export interface Catalogue {
   readonly vendors: VendorDirectory
   /**
    * Finds a model of a provider (or AGGREGATOR). A snapshot that is not listed resolves to its family, and a name with or without its vendor to
-   * that provider's name. Undefined when the price is unknown.
+   * that provider's name. Undefined when the price is unknown, and for null, the `pricedAs` of a free provider.
    */
-  find(provider: string, model: string): CatalogueModel | undefined
+  find(provider: string | null, model: string): CatalogueModel | undefined
   /**
    * Returns the aggregator's name for a model without a vendor, listed or not. Undefined when it matches no vendor's names. `own` is the
    * aggregator's own list, if known.
@@ -233,7 +233,7 @@ export async function loadCatalogue({
     get vendors() {
       return vendors
     },
-    find: (provider, model) => findModel(index, provider, model),
+    find: (provider, model) => (provider === null ? undefined : findModel(index, provider, model)),
     aggregatorNameOf: (model, own) => findAggregatorName(index, model, own),
     nativeNameOf: (provider, model) => findNativeName(index, provider, model),
     directProvidersOf: model => index.direct.get(model) ?? [],

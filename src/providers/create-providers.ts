@@ -63,7 +63,7 @@ export function createProviders({ config, database, catalogue, log, retryWaitMs 
     failures: circuitFailures,
     openMs: circuitOpenMs,
     log,
-    isPublicModel: ({ pricedAs }, model) => pricedAs !== null && catalogue.find(pricedAs, model)?.model === model,
+    isPublicModel: ({ pricedAs }, model) => catalogue.find(pricedAs, model)?.model === model,
     onOpen: createCircuitEvents(database, log),
   })
   const probe = createConnectionProbe()

@@ -159,7 +159,7 @@ function findUnlistedModel(
   catalogue: Catalogue,
   aggregated: AggregatorModels,
 ): AvailableModel | ProxyError {
-  const known = pricedAs === null ? undefined : catalogue.find(pricedAs, model)
+  const known = catalogue.find(pricedAs, model)
   if (known?.listed) return known
   const isUnavailable = known !== undefined || (pricedAs === AGGREGATOR && !aggregated.canHave(model))
   if (isUnavailable) return createError('modelNotListed', { model: quoteModel(model) })

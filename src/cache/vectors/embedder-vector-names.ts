@@ -35,7 +35,7 @@ export function createEmbedderPricing(embedder: Embedder, { aggregator }: Aggreg
   const baseUrl = embedder.isFree ? undefined : embedder.endpoint?.baseUrl
   const openAi = catalogue.vendors.find('openai')?.base_url
   const pricedAs =
-    baseUrl === aggregator.baseUrl ? AGGREGATOR : baseUrl !== undefined && baseUrl === openAi ? 'openai' : ''
+    baseUrl === aggregator.baseUrl ? AGGREGATOR : baseUrl !== undefined && baseUrl === openAi ? 'openai' : null
   return (promptTokens: number) => {
     const listed = catalogue.find(pricedAs, embedder.space.model)
     const usd = computeCostUsd(listed, { ...NO_USAGE, promptTokens }) ?? 0

@@ -148,7 +148,7 @@ function sumOf<T>(all: readonly T[], amountOf: (one: T) => number): number {
 
 /** Returns the catalogue's name of the model that is set now; null for a model without a price. */
 export function listedModelOf({ provider, model, query }: RecordDraft, catalogue: Catalogue): string | null {
-  if (!provider || !query || provider.pricedAs === null) return null
+  if (!provider || !query) return null
   return catalogue.find(provider.pricedAs, model ?? query.model)?.model ?? null
 }
 

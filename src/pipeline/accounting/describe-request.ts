@@ -34,7 +34,6 @@ export function describeSemanticHit(
   const usage = { ...NO_USAGE, promptTokens, completionTokens }
   const semanticQuery = semantic()
   const logsContent = resolvedKey.log_content === 'sealed'
-  const pricedAs = provider?.pricedAs ?? null
   return {
     ...match,
     difference: match.reason === 'undecided' ? match.difference : null,
@@ -47,7 +46,7 @@ export function describeSemanticHit(
     isShadow,
     promptTokens,
     completionTokens,
-    savedUsd: pricedAs === null || !query ? 0 : (computeCostUsd(catalogue.find(pricedAs, query.model), usage) ?? 0),
+    savedUsd: provider && query ? (computeCostUsd(catalogue.find(provider.pricedAs, query.model), usage) ?? 0) : 0,
   }
 }
 

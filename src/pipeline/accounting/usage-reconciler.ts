@@ -81,7 +81,6 @@ export function createUsageReconciler({
   async function reconcile(stored: UnreconciledResponse): Promise<void> {
     const provider = findStorageProvider(stored, modelRouter)
     if (!provider || provider.pricedAs === null) return
-    const { pricedAs } = provider
     const remove = (response: ResponseId) => callFunction(database, 'delete_unreconciled_response', response)
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(REQUEST_TIME_LIMIT_MS)])
     const { request, isStoredLate, read } = findSource(provider, stored.id)
@@ -93,7 +92,7 @@ export function createUsageReconciler({
       if (response.status === NOT_FOUND && !isStoredLate) await remove(known)
       if (response.status !== 200) return
       const { usage: reported, model } = await read(response, provider, stored.project_id)
-      const find = (name: string) => catalogue.find(pricedAs, name)
+      const find = (name: string) => catalogue.find(provider.pricedAs, name)
       const isKnown = reported !== null && !reported.missing && isModelOf(stored.model, model)
       const usage = isKnown ? omitImplausibleCost(reported, provider, find(stored.model)) : null
       const usd = usage && computeCostUsd(find(stored.model), usage, find)

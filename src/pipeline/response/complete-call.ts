@@ -85,7 +85,7 @@ export function calculateCost(
   usage: TokenUsage,
   { catalogue }: PipelineServices,
 ): number | null {
-  if (provider.pricedAs === null || usage === NO_USAGE) return 0
+  if (usage === NO_USAGE) return 0
   const modelRequest = { model: query.model, hasOthers: listAlternativeModels(query.body).length > 0 }
   return computeResponseCost(catalogue, provider, modelRequest, usage)
 }

@@ -71,7 +71,7 @@ export function withCountedTokens(
 
 /** Returns the call's model in the catalogue; undefined if the provider is free, or the model is not in the catalogue. */
 export function findPricedModel({ provider, size, catalogue }: PricedCall): CatalogueModel | undefined {
-  return provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, size().model)
+  return catalogue.find(provider.pricedAs, size().model)
 }
 
 /** Providers count with their own tokenizers, and generate further tokens while a connection closes. */

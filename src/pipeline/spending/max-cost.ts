@@ -67,7 +67,7 @@ export function maxPriceOf(
   { pricedAs, enforcesMaxPrice = false }: Provider,
   catalogue: Pick<Catalogue, 'find'>,
 ): MaxPrice | undefined {
-  if (pricedAs === null || !enforcesMaxPrice) return undefined
+  if (!enforcesMaxPrice) return undefined
   const size = sizeOf()
   if (size.isPassThrough) return undefined
   const models = [size.model, ...size.bounds.alternatives, ...size.bounds.fallbacks].flatMap(name => {

@@ -67,7 +67,7 @@ export function validateReportedUsage(
   usage: PassThroughUsage,
   { catalogue }: Prices,
 ): PassThroughUsage {
-  const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
+  const model = catalogue.find(provider.pricedAs, query.model)
   const checked = omitImplausibleCost(usage, provider, model)
   const { promptTokens, completionTokens, seconds, toolCalls, reportedCostUsd } = checked
   const isEmpty = promptTokens + completionTokens === 0 && seconds === undefined && toolCalls === undefined
@@ -107,7 +107,7 @@ export function addAudioSeconds(
   transcript: Transcript | null,
   { catalogue }: Prices,
 ): PassThroughUsage {
-  const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
+  const model = catalogue.find(provider.pricedAs, query.model)
   const isKnown = usage.seconds !== undefined || usage.reportedCostUsd !== null
   if (isKnown || !model || !isModelBilledBySecond(model) || query.audio === null) return usage
   const reported = transcript?.seconds ?? null
@@ -123,7 +123,7 @@ export function resolveUpfrontUsage(
   { provider, query }: { provider: Provider; query: Query },
   { catalogue }: Prices,
 ): CallUsage | null {
-  const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
+  const model = catalogue.find(provider.pricedAs, query.model)
   const usd = model && isPaidByCharacter(model) ? calculateSpeechCost(model, query.body.input) : null
   return usd === null ? null : applyCost(NO_USAGE, usd)
 }
@@ -145,7 +145,7 @@ export function hasUnitPrices({ unitPrices }: CatalogueModel, usage: PassThrough
 
 /** Whether the call is priced by its seconds of audio. */
 export function isBilledBySecond({ provider, query }: PassThroughCall, { catalogue }: Prices): boolean {
-  const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
+  const model = catalogue.find(provider.pricedAs, query.model)
   return query.audio !== null && model !== undefined && isModelBilledBySecond(model)
 }
 

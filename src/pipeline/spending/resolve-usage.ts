@@ -107,7 +107,7 @@ export function normalizeReportedUsage(call: PricedCall, usage: TokenUsage, mode
 function validateUsage(call: PricedCall, usage: TokenUsage, reportedModel: unknown, hasOutput: boolean): TokenUsage {
   const { provider, catalogue } = call
   const { model, hasOthers } = pricingKeyOf(call)
-  const find = (name: string) => (provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, name))
+  const find = (name: string) => catalogue.find(provider.pricedAs, name)
   const listed = hasOthers && typeof reportedModel === 'string' ? find(reportedModel) : find(model)
   return omitImplausibleCost(usage, provider, listed, { hasBegun: hasOutput })
 }

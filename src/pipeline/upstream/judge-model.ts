@@ -52,7 +52,7 @@ export function createJudgeCallPreparer(modelRouter: ModelRouter, catalogue: Cat
       response_format: { type: 'json_schema', json_schema: { name: 'verdict', strict: true, schema } },
       max_completion_tokens: MAX_COMPLETION_TOKENS,
     }
-    const catalogueModel = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, model)
+    const catalogueModel = catalogue.find(provider.pricedAs, model)
     const priceOf = (usage: TokenUsage) =>
       provider.pricedAs === null ? 0 : (computeCostUsd(catalogueModel, usage) ?? 0)
     const promptTokens = estimatePromptTokens(body, 'chat')

@@ -235,7 +235,7 @@ export function createChatTargetResolver(
   pricedAs: string | null,
 ): (model: string) => ModelTarget {
   return model => {
-    const known = pricedAs === null ? undefined : catalogue.find(pricedAs, model)
+    const known = catalogue.find(pricedAs, model)
     return {
       maxOutputTokens: known?.maxOutputTokens ?? null,
       // An unknown model is assumed to reason; the provider checks.

@@ -151,7 +151,7 @@ async function createFetchedBatch(
   { pendingCounts, countEach, catalogue }: TokenCounts,
 ): Promise<FetchedBatch> {
   const { response } = storable
-  const listed = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
+  const listed = catalogue.find(provider.pricedAs, query.model)
   const usage = omitImplausibleCost(readInputUsage(response.usage) ?? NO_USAGE, provider, listed)
   const isCounted = usage.promptTokens > 0
   const counts = pendingCounts ? await pendingCounts : isCounted ? [usage.promptTokens] : await countEach()

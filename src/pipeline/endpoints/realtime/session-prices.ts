@@ -114,8 +114,7 @@ export class SessionPrices {
   }
 
   #find(model: string) {
-    const { pricedAs } = this.#provider
-    return pricedAs === null ? undefined : this.#catalogue.find(pricedAs, model)
+    return this.#catalogue.find(this.#provider.pricedAs, model)
   }
 
   /** Returns null if a price is unknown. */
