@@ -63,7 +63,7 @@ function createTally({ resolvedKey, object }: FoundObjectContext, { catalogue }:
 
   function add({ model, usage }: BatchResult): void {
     const before = spent.get(model) ?? { model, usage: NO_USAGE, usd: 0 }
-    const find = (name: string) => catalogue.find(provider.name, name)
+    const find = (name: string) => catalogue.find(provider.pricedAs, name)
     const usd =
       usage && !usage.missing
         ? computeCostUsd(find(model), omitImplausibleCost(usage, provider, find(model)), find)
