@@ -3,13 +3,14 @@
 import type { ApiFormat } from './api-format.ts'
 import { chatFormat, completionsFormat } from './chat/chat-format.ts'
 import type { Completeness } from './chat/completeness.ts'
+import type { Endpoint } from './endpoint.ts'
 import { type ExpectedOutput, readExpectedEmbeddings } from './expected-output.ts'
 import { geminiFormat } from './gemini/gemini-format.ts'
 import { isJsonObject } from './json/canonical.ts'
 import { messagesFormat } from './messages/messages-format.ts'
 import { responsesFormat } from './responses/responses-format.ts'
 
-const FORMATS = {
+const FORMATS: Record<Endpoint, ApiFormat> = {
   chat: chatFormat,
   completions: completionsFormat,
   // Used when inputs are not cached one by one: the response is then cached whole, like a completion.
@@ -21,12 +22,9 @@ const FORMATS = {
   responses: responsesFormat,
   messages: messagesFormat,
   generate_content: geminiFormat,
-} satisfies Record<string, ApiFormat>
+}
 
-/** The operations that have an API format. */
-export type FormattedEndpoint = keyof typeof FORMATS
-
-export function apiFormatOf(endpoint: FormattedEndpoint): ApiFormat {
+export function apiFormatOf(endpoint: Endpoint): ApiFormat {
   return FORMATS[endpoint]
 }
 

@@ -1,6 +1,7 @@
 /** Resolves a path to its target. Accepts common misspellings. Also says what other paths lead to: the dashboard, or a 404. */
 
 import { createError, type ProxyError } from '../errors/errors.ts'
+import type { Endpoint } from '../formats/endpoint.ts'
 import type { HttpMethod, RouteTarget } from '../pipeline/request/request.ts'
 import { type ClientVendor, isPassThroughOperation } from '../providers/pass-through-operations.ts'
 import {
@@ -10,7 +11,6 @@ import {
   routeOfStoredObject,
   traitsOf,
 } from '../providers/stored-object-collections.ts'
-import type { Endpoint } from '../providers/upstream.ts'
 import type { VendorDetector } from './detect-vendor.ts'
 import { GEMINI_METHODS, geminiPathOf, OTHER_GEMINI_METHOD, resolveGeminiTarget } from './gemini-api.ts'
 

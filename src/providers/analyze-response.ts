@@ -6,7 +6,8 @@ import { WorkerJob, workerPool } from '../event-loop/worker-pool.ts'
 import type { ApiFormat, AssembledStream } from '../formats/api-format.ts'
 import { type Completeness, isUpstreamFailure } from '../formats/chat/completeness.ts'
 import { listTurnsWithExtras } from '../formats/chat/tool-turns.ts'
-import { apiFormatOf, type FormattedEndpoint } from '../formats/endpoint-formats.ts'
+import type { Endpoint } from '../formats/endpoint.ts'
+import { apiFormatOf } from '../formats/endpoint-formats.ts'
 import { toResponseError } from '../formats/errors/client-error.ts'
 import type { ExpectedOutput } from '../formats/expected-output.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
@@ -50,7 +51,7 @@ export interface PlainResponseAnalysis extends ResponseAnalysis {
 }
 
 export interface AnalysisInput {
-  endpoint: FormattedEndpoint
+  endpoint: Endpoint
   expected: ExpectedOutput
 }
 

@@ -2,16 +2,11 @@
 import { LRUCache } from 'lru-cache'
 import type { Vendor } from '../config/vendors.ts'
 import { createError } from '../errors/errors.ts'
+import type { Endpoint } from '../formats/endpoint.ts'
 import { isTranslatableEndpoint } from '../formats/endpoint-formats.ts'
 import type { SealContext } from '../stores/seal.ts'
 import type { InstallationKeys } from './keys/installation-keys.ts'
-import {
-  type Endpoint,
-  type PassThroughRequest,
-  type Provider,
-  type UpstreamResponse,
-  wrapProvider,
-} from './upstream.ts'
+import { type PassThroughRequest, type Provider, type UpstreamResponse, wrapProvider } from './upstream.ts'
 
 export interface KeyedProvidersOptions {
   /** Returns the key in plain text; null when it was removed. Throws when it cannot be decrypted. `name` is null for a project's only key. */

@@ -1,12 +1,13 @@
 /** Creates a provider for an upstream with OpenAI's wire format: the aggregator, OpenAI itself, or a vendor with an OpenAI-compatible API. */
 import { createError } from '../errors/errors.ts'
 import { copyInChunks } from '../event-loop/chunks.ts'
+import type { Endpoint } from '../formats/endpoint.ts'
 import { isTranslatableEndpoint } from '../formats/endpoint-formats.ts'
 import { asString, hasInexactNumber } from '../formats/json/canonical.ts'
 import { pickForwardedHeaders } from './forwarded-headers.ts'
 import { applyFieldChanges, isLongRequest, type LongRequest } from './long-body.ts'
 import { fetchModelNames, type ProviderOptions, sendModelRequest, sendPassThrough } from './send-request.ts'
-import type { Endpoint, Provider, RealtimeSessionRequest, StorageRequest, UpstreamRequest } from './upstream.ts'
+import type { Provider, RealtimeSessionRequest, StorageRequest, UpstreamRequest } from './upstream.ts'
 import { createAddressWriter, type VendorConnection } from './vendor-connection.ts'
 import { type FieldSupport, readRejection, resolveFieldChanges, resolveRejectedLimit } from './vendor-fields.ts'
 

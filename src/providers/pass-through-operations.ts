@@ -1,6 +1,7 @@
 /** Defines the pass-through operations, with the traits of each. */
+
+import type { Endpoint } from '../formats/endpoint.ts'
 import type { StoredObjectCollection } from './stored-object-collections.ts'
-import type { Endpoint } from './upstream.ts'
 
 export interface PassThroughTraits {
   /** Whether a request body may be a form, as for audio and images. */

@@ -2,6 +2,7 @@
 import type { MemoryReservation } from '../event-loop/stream-memory.ts'
 import type { StoredTurn } from '../formats/chat/complete-turns.ts'
 import type { NewTurn, ToolTurn } from '../formats/chat/tool-turns.ts'
+import type { Endpoint } from '../formats/endpoint.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
 import type { MultipartForm } from '../formats/multipart-form.ts'
 import type { PlainResponseAnalysis } from './analyze-response.ts'
@@ -9,9 +10,6 @@ import type { Credentials } from './credentials/credentials.ts'
 import type { FailureKind } from './failure-kind.ts'
 import type { ResponseStream, StreamSource } from './response-stream.ts'
 import type { TimeLimits } from './time-limits.ts'
-
-/** `generate_content` is Gemini's API. Its requests are translated to chat requests before the pipeline reads them. */
-export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages' | 'generate_content'
 
 /** The highest prices at which an aggregator may choose a host, in US dollars: per million tokens, and per request. */
 export interface MaxPrice {

@@ -1,11 +1,10 @@
 /** Counts and estimates the tokens of a text, or of a request's prompt. */
 
+import type { Endpoint } from '../endpoint.ts'
 import { isJsonObject } from '../json/canonical.ts'
 import { FILE_TYPES, IMAGE_TYPES } from '../known-content.ts'
 import { estimateTextTokens } from './estimate-text.ts'
 import { createTokenCounter, type TokenCounter } from './text-counter.ts'
-
-export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages' | 'generate_content'
 
 /**
  * Counts a text's tokens in a model's vocabulary (`o200k_base` without a model). Exact up to 131,072 characters, a calibrated estimate beyond.

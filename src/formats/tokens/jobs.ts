@@ -1,6 +1,7 @@
 /** Implements the worker's jobs that count tokens. */
 import type { JobResult } from '../../event-loop/worker-pool.ts'
-import { countPromptTokens, countTextTokens, type Endpoint } from './count-tokens.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { countPromptTokens, countTextTokens } from './count-tokens.ts'
 import { loadEncoding } from './text-counter.ts'
 
 /** Loads the vocabulary of modern models. */

@@ -3,6 +3,7 @@
 import { readCacheControl } from '../../cache/cache-control.ts'
 import { feedbackScopes, hasCachePermission } from '../../cache/cache-scope.ts'
 import { createError, invalidRequestError } from '../../errors/errors.ts'
+import type { Endpoint } from '../../formats/endpoint.ts'
 import { decodeUtf8, type JsonObject, parseRequestBody } from '../../formats/json/canonical.ts'
 import { isLargeBody } from '../../formats/large-bodies/read-large-body.ts'
 import { hasPreviousReferences } from '../../formats/responses/item-references.ts'
@@ -13,7 +14,6 @@ import { callFunction } from '../../postgres/call.ts'
 import { toByteaList } from '../../postgres/wire-format.ts'
 import { replaceLongBody, setFields, setFieldsInLongBody } from '../../providers/long-body.ts'
 import { MAX_PLAIN_RESPONSE_BYTES, readAllBytes } from '../../providers/read-bytes.ts'
-import type { Endpoint } from '../../providers/upstream.ts'
 import type {
   AttemptResult,
   PipelineServices,

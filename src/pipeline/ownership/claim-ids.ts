@@ -5,6 +5,7 @@
 import type { Catalogue } from '../../catalogue/catalogue.ts'
 import { createYielder } from '../../event-loop/work-scheduler.ts'
 import { MAX_MAIN_THREAD_BYTES } from '../../event-loop/worker-pool.ts'
+import type { Endpoint } from '../../formats/endpoint.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import { transformBytes } from '../../formats/sse/split-events.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
@@ -12,7 +13,7 @@ import { callFunction } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
 import { storageProviderName } from '../../postgres/stored-objects.ts'
 import { PROVIDER_KEY_HEADER } from '../../providers/attempts.ts'
-import type { Endpoint, Provider } from '../../providers/upstream.ts'
+import type { Provider } from '../../providers/upstream.ts'
 import type { ProxyResponse } from '../request/request.ts'
 
 const ID = /"(?:id|container_id|file_id)"\s*:\s*"([\w-]{1,256})"/g

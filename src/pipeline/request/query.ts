@@ -1,12 +1,13 @@
 /** The types of parsed requests. They hold the fields that the proxy relies on. */
 import type { CacheControl } from '../../cache/cache-control.ts'
 import type { BodyFacts } from '../../formats/body-facts.ts'
+import type { Endpoint } from '../../formats/endpoint.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import type { StoredObjectReference } from '../../formats/stored-object-references.ts'
 import type { ModelAlias } from '../../providers/aliases.ts'
 import type { PassThroughOperation, RecordedEndpoint } from '../../providers/pass-through-operations.ts'
 import type { StoredObjectCollection } from '../../providers/stored-object-collections.ts'
-import type { Endpoint, PassThroughBody } from '../../providers/upstream.ts'
+import type { PassThroughBody } from '../../providers/upstream.ts'
 import type { AudioLength } from './audio-length.ts'
 import type { EmbeddingsInput } from './embeddings-query.ts'
 

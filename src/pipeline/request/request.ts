@@ -1,8 +1,8 @@
 /** The pipeline's requests and responses, independent of any HTTP framework. */
 import type { MemoryReservation } from '../../event-loop/stream-memory.ts'
+import type { Endpoint } from '../../formats/endpoint.ts'
 import type { ClientVendor, PassThroughOperation } from '../../providers/pass-through-operations.ts'
 import type { StoredObjectPath } from '../../providers/stored-object-collections.ts'
-import type { Endpoint } from '../../providers/upstream.ts'
 import type { RequestTrace } from '../../telemetry/tracing/request-trace.ts'
 
 /** The target of a path. `model` is the model in the path; `vendor` is whose API the client uses, if the path tells. */

@@ -1,6 +1,7 @@
 /** Resolves a call's usage: as its provider reported it, else as counted or estimated. */
 import { omitImplausibleCost } from '../../catalogue/reported-cost.ts'
 import { readOutputLimit } from '../../formats/cost-factors.ts'
+import type { Endpoint } from '../../formats/endpoint.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import { fillMissingCounts, markZeroCountsMissing, NO_USAGE, type TokenUsage } from '../../formats/token-usage.ts'
 import { countTokensInWorker } from '../../formats/tokens/count-in-worker.ts'
@@ -8,7 +9,6 @@ import { estimatePromptTokens } from '../../formats/tokens/count-tokens.ts'
 import { estimateTextTokens } from '../../formats/tokens/estimate-text.ts'
 import type { TokenCountResult } from '../../formats/tokens/jobs.ts'
 import type { ResponseAnalysis } from '../../providers/analyze-response.ts'
-import type { Endpoint } from '../../providers/upstream.ts'
 import type { CallUsage, EstimateReason } from './call-usage.ts'
 import {
   addMargin,

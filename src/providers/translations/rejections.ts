@@ -1,10 +1,11 @@
 /** Returns a provider's errors in the client's format, with the codes on which clients act, and sends a request again without what was rejected. */
 
+import type { Endpoint } from '../../formats/endpoint.ts'
 import { type ClientError, normalizeOpenAiContextLengthError } from '../../formats/errors/client-error.ts'
 import { isPresent } from '../../formats/json/canonical.ts'
 import { normalizeAnthropicContextError } from '../../formats/messages/message-errors.ts'
 import { MAX_PLAIN_RESPONSE_BYTES, readErrorText } from '../read-bytes.ts'
-import type { Endpoint, UpstreamRequest, UpstreamResponse } from '../upstream.ts'
+import type { UpstreamRequest, UpstreamResponse } from '../upstream.ts'
 import { readRejection } from '../vendor-fields.ts'
 
 /** Normalizes an error about a request that was forwarded untranslated. Only errors about the context length change; all others stay unchanged. */

@@ -5,6 +5,7 @@ import type { TurnRule } from '../../config/vendors.ts'
 import { deserializeError, serializeError } from '../../errors/errors.ts'
 import { NO_OWNER } from '../../event-loop/worker-pool.ts'
 import type { ToolTurn } from '../../formats/chat/tool-turns.ts'
+import type { Endpoint } from '../../formats/endpoint.ts'
 import { isTranslatableEndpoint } from '../../formats/endpoint-formats.ts'
 import { readProviderError } from '../../formats/errors/provider-error.ts'
 import { asString, isPresent, type JsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
@@ -21,13 +22,7 @@ import {
 import type { ExtrasKeyDerivation } from '../keys/encryption-key.ts'
 import { applyFieldChanges } from '../long-body.ts'
 import { readAllBytes, readBytes } from '../read-bytes.ts'
-import {
-  type Endpoint,
-  isEventStream,
-  type Provider,
-  type UpstreamRequest,
-  type UpstreamResponse,
-} from '../upstream.ts'
+import { isEventStream, type Provider, type UpstreamRequest, type UpstreamResponse } from '../upstream.ts'
 import { completeRequestTurns, listRequestTurns, retryWithoutExtras, withTurnStorage } from './complete-turns.ts'
 import { normalizeClientError, replaceWithError, retryWithoutReasoning } from './rejections.ts'
 import {

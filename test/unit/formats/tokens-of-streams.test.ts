@@ -1,7 +1,7 @@
 /** The events of each format that count as tokens, for fallbacks and time limits. */
 import { describe, expect, test } from 'vitest'
+import type { Endpoint } from '../../../src/formats/endpoint.ts'
 import { apiFormatOf } from '../../../src/formats/endpoint-formats.ts'
-import type { Endpoint } from '../../../src/providers/upstream.ts'
 
 const delta = (fields: object) => ({ choices: [{ index: 0, delta: fields }] })
 const block = (fields: object) => ({ type: 'content_block_start', index: 0, content_block: fields })

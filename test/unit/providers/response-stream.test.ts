@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import type { Endpoint } from '../../../src/formats/endpoint.ts'
 import type { JsonObject } from '../../../src/formats/json/canonical.ts'
 import { createResponseTranslator } from '../../../src/formats/translation.ts'
 import { ResponseStream } from '../../../src/providers/response-stream.ts'
-import type { Endpoint } from '../../../src/providers/upstream.ts'
 import { brokenResponseError } from '../../../src/providers/upstream-failure.ts'
 
 const encoder = new TextEncoder()

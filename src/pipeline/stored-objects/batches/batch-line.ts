@@ -1,6 +1,7 @@
 /** Reads one request of a batch. It is strict, because the provider receives the file unchanged and must find the same requests in it. */
 import { invalidRequestError, ProxyError } from '../../../errors/errors.ts'
 import { readBodyFacts } from '../../../formats/body-facts.ts'
+import type { Endpoint } from '../../../formats/endpoint.ts'
 import {
   decodeUtf8,
   hasDuplicateKeys,
@@ -11,7 +12,6 @@ import {
 import { checkJsonSize } from '../../../formats/large-bodies/read-large-body.ts'
 import type { StoredObjectReference } from '../../../formats/stored-object-references.ts'
 import type { ModelAlias } from '../../../providers/aliases.ts'
-import type { Endpoint } from '../../../providers/upstream.ts'
 import { listAlternativeModels } from '../../request/parse-request.ts'
 import { requestSizeOfBody } from '../../spending/max-cost.ts'
 import type { RequestSize } from '../../spending/max-tokens.ts'
