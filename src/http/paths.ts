@@ -86,6 +86,9 @@ export const TARGETS_BY_PATH: Readonly<Record<string, RouteTarget>> = {
   '/v1/health': { kind: 'health' },
   '/livez': { kind: 'probe', probe: 'livez' },
   '/readyz': { kind: 'probe', probe: 'readyz' },
+  // LiteLLM's paths, which load balancers still probe after a move.
+  '/health/liveliness': { kind: 'probe', probe: 'livez' },
+  '/health/liveness': { kind: 'probe', probe: 'livez' },
 }
 
 /** Returns the documented path of a target, with `{id}` for an id. Spans are grouped by it, and responses are counted by it. */
