@@ -4,6 +4,7 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listVendors } from '../../src/catalogue/vendor-directory.ts'
 import { readConfig } from '../../src/config/config.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { importLiteLlm, type LiteLlmImportOptions } from '../../src/process/commands/import.ts'
@@ -493,8 +494,19 @@ describeBackends('import litellm', backend => {
     await stores.database.call(`insert into projects (name, plan) values ('HR', 'pro')`, [])
     const before = await readAll()
     const error = await importAll().catch((error: Error) => error)
-    expect(error).toMatchObject({ message: 'project "HR" exists already' })
+    expect(error).toMatchObject({
+      message:
+        'project "HR" exists already: rename it here, or the team or path of this name at litellm; for keys without a team or path, choose another --project',
+    })
     expect(await readAll()).toBe(before)
+    await callFunction(stores.database, 'update_project', { project: 'HR', new_name: 'HR-here', new_plan: null })
+    expect(await importAll()).toMatch(/^ {2}project: \d+ new, 0 changed/m)
+  })
+
+  test('keys without a team get another project if one of that name was created here', async () => {
+    await stores.database.call(`insert into projects (name, plan) values ('personal', 'pro')`, [])
+    await expect(importAll()).rejects.toThrow('choose another --project')
+    expect(await importAll({ project: 'without-team' })).toContain('project without-team')
   })
 
   test('finds vendors by their name, by LiteLLM’s, and by the name in its price table', async () => {

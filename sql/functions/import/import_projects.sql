@@ -33,6 +33,10 @@ begin
             '{}'
         );
         if owner_id is null then
+            if exists (select from projects p where p.name = given.name) then
+                raise exception 'project % exists already: rename it here, or the team or path of this name at %; for keys without a team or path, choose another --project', quote_for_message(given.name), document ->> 'gateway'
+                    using errcode = 'unique_violation';
+            end if;
             owner_id := create_project(given.name, document ->> 'plan');
             created := created + 1;
             given.settings := given.settings || jsonb_build_object('imported_id', given.imported_id);
