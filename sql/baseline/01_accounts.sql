@@ -143,7 +143,7 @@ create table api_keys (
         check (octet_length(imported_hash) = 32),
     imported_expires_at timestamptz,
     is_imported boolean not null generated always as (coalesce(imported_hash = key_hash, false)) stored,
-    redacted_value text not null generated always as (case when imported_hash = key_hash then prefix else prefix || '…' end) stored
+    redacted_value text not null generated always as (case when starts_with(prefix, 'lgw_') then prefix || '…' else prefix end) stored
 );
 
 create unique index api_keys_active_name_idx on api_keys (project_id, name) where deactivated_at is null;
@@ -176,7 +176,7 @@ comment on column api_keys.session_id is 'For a key of the dashboard''s Playgrou
 comment on column api_keys.imported_hash is 'For a key of another gateway: the hash under which it was imported. It stays when the key is rotated, so that a later import does not restore the former value. Null: issued here.';
 comment on column api_keys.imported_expires_at is 'When an imported key expires at its former gateway; null: never, or issued here.';
 comment on column api_keys.is_imported is 'Whether the key''s present value comes from another gateway. It may have any format.';
-comment on column api_keys.redacted_value is 'The key as lists show it: its prefix and an ellipsis, which an imported key''s prefix already has.';
+comment on column api_keys.redacted_value is 'The key as it is shown: its prefix, and an ellipsis if it was issued here. What a former gateway shows of a key is already shortened.';
 
 create table vendors (
     name text primary key

@@ -44,7 +44,8 @@ select
     -- A test key's tokens are free.
     case k.type when 'project' then least(k.tokens_per_minute, pl.tokens_per_minute_per_key) end as tokens_per_minute,
     extract(epoch from k.minute_counted_until)::double precision as minute_counted_until,
-    array(select r.action from cache_rights r where r.project_id = p.id and r.caller = k.type order by r.action) as cache_rights
+    array(select r.action from cache_rights r where r.project_id = p.id and r.caller = k.type order by r.action) as cache_rights,
+    k.redacted_value as key_redacted_value
 from api_keys k
 join projects p on p.id = k.project_id
 join plans pl on pl.name = p.plan
@@ -88,3 +89,4 @@ comment on column resolved_keys.settings is 'The project''s settings by name, wi
 comment on column resolved_keys.tokens_per_minute is 'The key''s own limit, or its plan''s, whichever is lower. Null: none.';
 comment on column resolved_keys.minute_counted_until is 'Seconds since the epoch until which the key''s minute is counted in the database, too. Null: never yet.';
 comment on column resolved_keys.cache_rights is 'The rights of the key on cached responses within the sharing scope of its request: see the view cache_rights.';
+comment on column resolved_keys.key_redacted_value is 'The key as lists show it.';

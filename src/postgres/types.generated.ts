@@ -36,6 +36,8 @@ export interface ResolvedKeys {
   key_id: number;
   /** The first characters of the key. */
   key_prefix: string;
+  /** The key as lists show it. */
+  key_redacted_value: string;
   /** project or test. */
   key_type: string;
   /** Maximum lifetime of a cached response, whatever the request sets. */

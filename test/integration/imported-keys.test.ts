@@ -3,6 +3,7 @@ import OpenAI from 'openai'
 import { expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
 import { describeBackends } from '../harness/backends.ts'
+import { get, readAnswer } from '../harness/client.ts'
 import { startUpstreams } from '../harness/direct-upstreams.ts'
 import { duringTests } from '../harness/during-tests.ts'
 import { startProxy } from '../harness/proxy.ts'
@@ -165,6 +166,25 @@ describeBackends('imported keys', backend => {
     expect(await statusOf(rotated)).toBe('accepted')
     await importKeys([{ key, blocked: true }])
     expect(await statusOf(rotated)).toBe('accepted')
+  })
+
+  test('shows one as its former gateway did, also as the former value of a rotated key', async () => {
+    const key = `sk-${crypto.randomUUID()}`
+    const shown = `sk-...${key.slice(-4)}`
+    await importKeys([{ key }])
+    await becomes(key, 'accepted')
+    const labelOf = async (value: string) => (await readAnswer(await get(proxy, '/key', value))).json.data.label
+    const list = () =>
+      proxy.query<{ id: string; redacted_value: string }>(
+        `select id, redacted_value from project_api_keys where name like '${key.slice(-8)}%' order by created_at`,
+      )
+    const [listed] = await list()
+    expect([listed?.redacted_value, await labelOf(key)]).toEqual([shown, shown])
+    const of_key = Number(listed?.id.replace('key_', ''))
+    const rotated = await callFunction(proxy.stores.database, 'rotate_key', { of_key, grace: 'PT1H' })
+    const shownNow = `${rotated.slice(0, 17)}…`
+    expect((await list()).map(({ redacted_value }) => redacted_value).toSorted()).toEqual([shownNow, shown].toSorted())
+    expect([await labelOf(key), await labelOf(rotated)]).toEqual([shown, shownNow])
   })
 
   test('deactivates a key that its gateway no longer has', async () => {

@@ -50,10 +50,10 @@ export function createKeyInfoReader(
   }
 }
 
-function describeKey({ key_prefix, key_type, requests_per_minute }: ResolvedKey, spending: Spending) {
+function describeKey({ key_redacted_value, key_type, requests_per_minute }: ResolvedKey, spending: Spending) {
   const { usd, limit_usd, limit_per, remaining_usd, expires_at } = spending
   return {
-    label: `${key_prefix}…`,
+    label: key_redacted_value,
     limit: limit_usd,
     limit_remaining: remaining_usd,
     limit_reset: RESET_PERIODS[limit_per ?? ''] ?? null,

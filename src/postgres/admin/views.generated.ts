@@ -173,7 +173,7 @@ export const SQL_VIEWS = {
     columns: {
       id: t.String({ description: 'Its id: what it is, an underscore, and a number.' }),
       name: t.String({ description: 'The name of the key; unique among the active keys of a project, so that a rotated key may inherit it.' }),
-      redacted_value: t.String({ description: 'The key as lists show it: its prefix and an ellipsis, which an imported key\'s prefix already has.' }),
+      redacted_value: t.String({ description: 'The key as it is shown: its prefix, and an ellipsis if it was issued here. What a former gateway shows of a key is already shortened.' }),
       created_at: t.Integer({ description: 'When it was made. Unix seconds.' }),
       last_used_at: nullable(t.Integer({ description: 'Null: never. Unix seconds.' })),
       expires_at: nullable(t.Integer({ description: 'Null: never. Unix seconds.' })),
