@@ -35,13 +35,13 @@ export async function startFakeAnthropic(options: FakeAnthropicOptions = {}): Pr
 
   async function answer(request: RecordedRequest, response: ServerResponse): Promise<void> {
     const onCut = record(request, response)
-    if (request.path === '/v1/messages/count_tokens')
-      return sendBody(response, 200, JSON_HEADERS, '{"input_tokens":42}')
+    const isCount = request.path === '/v1/messages/count_tokens'
+    if (isCount && !hasNext()) return sendBody(response, 200, JSON_HEADERS, '{"input_tokens":42}')
     if (isBatchPath(request.path) && !hasNext()) return answerBatches(request, response)
     if (isFilePath(request.path) && !hasNext()) return answerFiles(request, response)
     const body = normalizeContent(request.body)
-    const error =
-      isBatchPath(request.path) || isFilePath(request.path) ? null : checkRequest({ ...request, body }, options.apiKey)
+    const isMessage = !isCount && !isBatchPath(request.path) && !isFilePath(request.path)
+    const error = isMessage ? checkRequest({ ...request, body }, options.apiKey) : null
     const scenario: Scenario = error ? { kind: 'error', ...error } : ((await choose(request)) ?? { kind: 'answer' })
     await respond({ request: body as JsonObject, recorded: request, response, serial: ++serial, onCut }, scenario)
   }

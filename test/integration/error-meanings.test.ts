@@ -134,6 +134,7 @@ describeOnce('an upstream’s error', backend => {
     key = await proxy.createKey({ type: 'project', project: 'shared' })
     ownKey = await proxy.createKey({ type: 'project', project: 'own' })
     await storeKey(proxy.stores, 'own', 'anthropic', 'sk-ant-fake')
+    await storeKey(proxy.stores, 'own', 'openai', 'sk-fake')
   })
   beforeEach(() => upstreams.reset())
 
@@ -192,6 +193,24 @@ describeOnce('an upstream’s error', backend => {
       else expect(given.json.error).toMatchObject({ code: 'context_length_exceeded', message: ANTHROPICS })
     },
   )
+
+  test.each([400, 413])('of status %i at a count of tokens is an exceeded context length', async status => {
+    const error = { type: 'request_too_large', message: 'Input is too long for requested model.' }
+    const headers = { 'content-type': 'application/json', 'retry-after': '7' }
+    const body = write({ type: 'error', error })
+    upstreams.anthropic.scriptOnce({ kind: 'raw', status, headers, body })
+    upstreams.openai.scriptOnce({ kind: 'raw', status, headers, parts: [body] })
+    const count = async (path: string, fields: Record<string, unknown>) =>
+      readAnswer(await post(proxy, ownKey, path, fields))
+    const atMessages = await count('/messages/count_tokens', { model: 'claude-haiku-4-5', messages })
+    const atResponses = await count('/responses/input_tokens', { model: 'gpt-4o-mini', input: 'Hi' })
+    expect(atMessages.json.error.message).toBe(`prompt is too long. ${error.message}`)
+    expect(atResponses.json.error).toMatchObject({ code: 'context_length_exceeded', message: error.message })
+    for (const given of [atMessages, atResponses]) {
+      expect([given.status, given.headers.get('retry-after')]).toEqual([400, '7'])
+      expect(given.json.error.type).toBe('invalid_request_error')
+    }
+  })
 
   test('names the client’s field in its param, and keeps the upstream’s message', async () => {
     const message = "Invalid 'messages[0].content': set reasoning_effort to 'none'."

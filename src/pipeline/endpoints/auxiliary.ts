@@ -136,7 +136,7 @@ async function countTokens(
       : replaceLongBody(callOptions, body, sentBody),
   )
   return {
-    status: upstream.status,
+    status: upstream.clientStatus ?? upstream.status,
     headers: { ...toResponseHeaders(upstream), 'x-proxy-provider': provider.name },
     body: await readAllBytes(upstream.body, provider.name, MAX_PLAIN_RESPONSE_BYTES, request.responseMemory),
   }
