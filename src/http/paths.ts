@@ -89,6 +89,7 @@ export const TARGETS_BY_PATH: Readonly<Record<string, RouteTarget>> = {
   // LiteLLM's paths, which load balancers still probe after a move.
   '/health/liveliness': { kind: 'probe', probe: 'livez' },
   '/health/liveness': { kind: 'probe', probe: 'livez' },
+  '/health/readiness': { kind: 'probe', probe: 'readyz' },
 }
 
 /** Returns the documented path of a target, with `{id}` for an id. Spans are grouped by it, and responses are counted by it. */

@@ -20,6 +20,7 @@ test.each([
   ['//readyz/', { kind: 'probe', probe: 'readyz' }],
   ['/health/liveliness', { kind: 'probe', probe: 'livez' }],
   ['/health/liveness/', { kind: 'probe', probe: 'livez' }],
+  ['/health/readiness', { kind: 'probe', probe: 'readyz' }],
   ['/v1/health/liveness', null],
   ['/v1/livez', null],
   ['/v1/models/', { kind: 'models', id: null }],
