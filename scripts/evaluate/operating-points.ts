@@ -9,7 +9,7 @@ export interface ScoredPair {
 }
 
 /** The largest share of the authors' different pairs, most of which differ in a word or two, that may be served, by risk. */
-export const bounds = { careful: 0.0025, balanced: 0.0075, generous: 0.03 } as const
+export const bounds = { careful: 0.001, balanced: 0.004, generous: 0.018 } as const
 
 export interface CurvePoint {
   readonly logOdds: number

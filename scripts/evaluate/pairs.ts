@@ -26,24 +26,23 @@ const names = {
 
 /** Lines of `HASH 1` or `HASH 0`: verdicts of people, also about pairs that are not in the repository. */
 const JUDGEMENTS = join(import.meta.dirname, '../../test/fixtures/question-pairs/hand-judgements.txt')
-/** The authors' triples, and in `earlier` pairs of earlier rounds. */
+/** The authors' families; in `uncertain`, pairs of authors' questions that readers have labelled; in `earlier`, pairs of earlier rounds. */
 export const OWN_PAIRS = join(import.meta.dirname, 'pairs')
-/** The authors of the board. The verifier is never trained on what they wrote. */
-const boardAuthors: ReadonlySet<string> = new Set(['02', '05', '08', '11', '14', '17', '20', '23', '26', '29'])
 
-/** A question, one that asks the same, and a close one that does not. */
-export interface Triple {
-  q: string
-  same: string
-  different: string
-  /** The difference between `q` and `different`. */
+/** Questions that ask the same, and close ones that do not. */
+export interface Family {
+  /** The first is the question that the others were made from. */
+  same: readonly string[]
+  different: readonly string[]
+  /** The difference of the different ones, if it has a name. */
   kind: string
 }
 
-/** The number of the author of a file of triples, such as "02-code.jsonl". */
+/** The number of the author of a file, such as "02-code.jsonl". */
 export const authorOf = (file: string) => basename(file).slice(0, 2)
 
-export const isBoardFile = (file: string) => boardAuthors.has(authorOf(file))
+/** Returns whether a file is by an author of the board, who is every third. The verifier is never trained on what they wrote. */
+export const isBoardFile = (file: string) => Number(authorOf(file)) % 3 === 2
 
 /** The files of pairs in a directory, by name. Throws if there is none. */
 export function pairFiles(folder: string): string[] {
@@ -52,7 +51,7 @@ export function pairFiles(folder: string): string[] {
   return files.sort().map(file => join(folder, file))
 }
 
-/** Reads the given files; without any, those of the board's authors. A triple is two pairs. An invalid row throws an error with its position. */
+/** Reads the given files; without any, those of the board's authors. Of a family, reads the pairs with its first question. An invalid row throws an error with its position. */
 export function* readPairs(files: readonly string[]): Generator<LabelledPair> {
   const judgements = new Map(
     readFileSync(JUDGEMENTS, 'utf8')
@@ -61,28 +60,35 @@ export function* readPairs(files: readonly string[]): Generator<LabelledPair> {
   )
   for (const file of files.length > 0 ? files : pairFiles(OWN_PAIRS).filter(isBoardFile)) {
     for (const row of readRows(file)) {
-      for (const pair of 'q' in row.fields ? splitTriple(readTriple(row, file), file) : [readPair(row, file)])
+      for (const pair of 'q' in row.fields ? pairsOf(readFamily(row, file), file) : [readPair(row, file)])
         yield judged(pair, judgements)
     }
   }
 }
 
-/** Reads a file of triples. An invalid row throws an error with its position. */
-export function* readTriples(file: string): Generator<Triple> {
-  for (const row of readRows(file)) yield readTriple(row, file)
+/** Reads a file of families. An invalid row throws an error with its position. */
+export function* readFamilies(file: string): Generator<Family> {
+  for (const row of readRows(file)) yield readFamily(row, file)
 }
 
-function readTriple({ fields: { q, same, different, kind }, line }: Row, file: string): Triple {
-  if (typeof q === 'string' && typeof same === 'string' && typeof different === 'string' && typeof kind === 'string')
-    return { q, same, different, kind }
-  throw new Error(`${file}:${line}: a triple needs the texts q, same, different and kind`)
+function readFamily({ fields, line }: Row, file: string): Family {
+  const [first, others, different] = [fields.q, fields.same, fields.different].map(listTexts)
+  const { kind = 'none' } = fields
+  if (!first || !others || !different || typeof kind !== 'string')
+    throw new Error(`${file}:${line}: a family needs the text q, and same and different, each a text or several`)
+  return { same: [...first, ...others], different, kind }
 }
 
-function splitTriple({ q, same, different, kind }: Triple, file: string): LabelledPair[] {
-  const pair = { a: q, category: kind, set: basename(file) }
+function listTexts(field: unknown): readonly string[] | null {
+  const texts: readonly unknown[] = Array.isArray(field) ? field : [field]
+  return texts.every(text => typeof text === 'string') ? texts : null
+}
+
+function pairsOf({ same: [first = '', ...others], different, kind }: Family, file: string): LabelledPair[] {
+  const pair = { a: first, category: kind, set: basename(file) }
   return [
-    { ...pair, b: same, label: 1 },
-    { ...pair, b: different, label: 0 },
+    ...others.map(b => ({ ...pair, b, label: 1 as const })),
+    ...different.map(b => ({ ...pair, b, label: 0 as const })),
   ]
 }
 

@@ -1,7 +1,6 @@
 /**
  * Trains the learned verifier from `pairs/`: `bun run train-verifier`. Writes its two models in src/cache/verify, one of the words alone and
- * one that also reads the cosine of the sentence model in vendor/, and the fixture of the test that compares them with LightGBM. Prints the
- * cross-validated curves and what the board would be served. The same data, code and versions make the same files. `--without rounds.jsonl`
+ * one that also reads the cosine of the sentence model in vendor/, and the fixture of the test that compares them with LightGBM. Prints the cross-validated curves and what the board would be served. The same data, code and versions make the same files. `--without rounds.jsonl`
  * leaves a file of earlier pairs out, prints what of it would be served, and writes nothing.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,12 +9,15 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { brotliCompressSync } from 'node:zlib'
 import { loadEmbeddingModel } from '../../src/cache/embedders/local/load-model.ts'
+import { EDITS } from '../../src/cache/verify/compared-pair.ts'
+import type { EditWeights } from '../../src/cache/verify/edits.ts'
 import { pairFeatures } from '../../src/cache/verify/pair-features.ts'
 import { readQuestion } from '../../src/cache/verify/question-words.ts'
 import { type Model, type ModelName, modelNames } from '../../src/cache/verify/trees.ts'
 import { findBrokenLaw } from '../../src/cache/verify/verify.ts'
 import { BUNDLED_MODEL_PATH } from '../../src/config/embedder.ts'
 import { cosine } from './compare.ts'
+import { fitEditWeights } from './edit-weights.ts'
 import { bounds, type CurvePoint, choosePoints, curveOf, type ScoredPair } from './operating-points.ts'
 import { isBoardFile } from './pairs.ts'
 import { share } from './score.ts'
@@ -23,9 +25,10 @@ import { FOLDS, readTrainingRows, type TrainingRow } from './training-rows.ts'
 
 const { values: options } = parseArgs({ options: { without: { type: 'string' } } })
 const ROOT = join(import.meta.dirname, '../..')
+const MODELS = join(ROOT, 'src/cache/verify')
 const PARITY_PAIRS = 300
-/** Nothing is learned from rewordings with a smaller share of common content words: words alone cannot tell that they ask the same. */
-const MIN_COMMON = 0.67
+/** Nothing is learned from rewordings with a smaller share of common content words: their words cannot tell that they ask the same. */
+const MIN_COMMON = { words: 0.66, cosine: 0.5 } as const
 const risks = ['careful', 'balanced', 'generous'] as const
 const curveSteps = [-2, -1, 0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5]
 const modelFiles: Record<ModelName, string> = { words: 'model.json.br', cosine: 'model-cosine.json.br' }
@@ -38,7 +41,7 @@ const directory = mkdtempSync(join(tmpdir(), 'train-verifier-'))
 const rows = readTrainingRows(options.without)
 const parity: { a: string; b: string; cosine: number; probabilities: Record<string, number> }[] = []
 try {
-  const measured = await writeRows()
+  const measured = await measureRows()
   for (const name of modelNames) await train(name, measured)
 } finally {
   rmSync(directory, { recursive: true })
@@ -51,38 +54,57 @@ if (options.without === undefined)
 
 interface Measured {
   readonly names: readonly string[]
+  /** Of each row, without what its edits say. */
+  readonly numbers: Float32Array
+  readonly edits: readonly (readonly string[])[]
   readonly isVetoed: readonly boolean[]
   readonly cosines: Float32Array
   readonly space: string
 }
 
-/** Measures the rows and writes what is fitted. */
-async function writeRows(): Promise<Measured> {
+async function measureRows(): Promise<Measured> {
   const { cosines, space } = await embedRows()
   let names: readonly string[] = []
   let numbers = new Float32Array()
-  const isOutOfReach: boolean[] = []
-  const isVetoed = rows.map(({ one, other, label, kind }, at) => {
-    const features = pairFeatures(readQuestion(one.normalized), readQuestion(other.normalized), cosines[at])
+  const edits: (readonly string[])[] = []
+  const keepEdits = (named: readonly string[]) => {
+    edits.push(named)
+    return 0
+  }
+  const isVetoed = rows.map(({ one, other }, at) => {
+    const questions = [readQuestion(one.normalized), readQuestion(other.normalized)] as const
+    const features = pairFeatures(...questions, cosines[at], keepEdits)
     if (at === 0) {
       names = features.names
       numbers = new Float32Array(rows.length * names.length)
     }
     numbers.set(features.values, at * names.length)
-    const common = features.get('equal content, of the longer')
-    isOutOfReach.push(label === 1 && kind === 'close' && common < MIN_COMMON)
     if (at % 10_000 === 0) report(`${at} of ${rows.length} pairs measured`)
     return findBrokenLaw(one, other, features) !== null
   })
-  const write = (name: string, content: string | Uint8Array | Float32Array) =>
-    writeFileSync(join(directory, name), content)
+  return { names, numbers, edits, isVetoed, cosines, space }
+}
+
+/** Fits a model's weights of edits, and writes from what its trees are fitted. Returns the weights. */
+function writeRows(name: ModelName, { names, numbers, edits }: Measured): EditWeights {
+  const column = (of: string) => (at: number) => at * names.length + names.indexOf(of)
+  const [share, said] = [column('equal content, of the longer'), column(EDITS)]
+  const isOutOfReach = ({ label, kind }: TrainingRow, at: number) =>
+    label === 1 && (kind === 'close' || kind === 'uncertain') && (numbers[share(at)] ?? 0) < MIN_COMMON[name]
+  const trained = rows.map((row, at) => (isOutOfReach(row, at) ? 0 : row.trained))
+  const { weights, sums } = fitEditWeights(
+    rows.map((row, at) => ({ ...row, trained: trained[at] ?? 0, edits: edits[at] ?? [] })),
+    report,
+  )
+  for (const [at, sum] of sums.entries()) numbers[said(at)] = sum
+  const write = (file: string, content: string | Uint8Array | Float32Array) =>
+    writeFileSync(join(directory, file), content)
   write('names.json', JSON.stringify(names))
   write('numbers.f32', numbers)
-  const column = (read: (row: TrainingRow, at: number) => number) => rows.map(read)
-  write('labels.u8', Uint8Array.from(column(({ label }) => label)))
-  write('weights.f32', Float32Array.from(column(({ weight }) => weight)))
-  write('trained.u8', Uint8Array.from(column(({ trained }, at) => (isOutOfReach[at] === true ? 0 : trained))))
-  return { names, isVetoed, cosines, space }
+  write('labels.u8', Uint8Array.from(rows.map(({ label }) => label)))
+  write('weights.f32', Float32Array.from(rows.map(({ weight }) => weight)))
+  write('trained.u8', Uint8Array.from(trained))
+  return weights
 }
 
 /** Returns the cosine of each row's normalized texts. A text that is too long for the model has none, and no question is. */
@@ -101,7 +123,9 @@ async function embedRows(): Promise<{ cosines: Float32Array; space: string }> {
 }
 
 /** Fits a model, prints what it would serve, and writes it. */
-async function train(name: ModelName, { names, isVetoed, cosines, space }: Measured): Promise<void> {
+async function train(name: ModelName, measured: Measured): Promise<void> {
+  const { names, isVetoed, cosines, space } = measured
+  const edits = writeRows(name, measured)
   // The cosine is the last number.
   const columns = name === 'cosine' ? names.length : names.length - 1
   const script = join(import.meta.dirname, 'fit-trees.py')
@@ -137,9 +161,9 @@ async function train(name: ModelName, { names, isVetoed, cosines, space }: Measu
       print(`${set}, ${risk}: same ${counts[0]}; different ${counts[1]}`)
     }
   }
-  const board = placesOf(({ set }) => isBoardFile(set))
+  const board = placesOf(({ kind, set }) => kind === 'close' && isBoardFile(set))
   printServed('board', board)
-  const model: Model = { ...trees, points, space: name === 'cosine' ? space : null }
+  const model: Model = { ...trees, edits, points, space: name === 'cosine' ? space : null }
   const json = JSON.stringify(model)
   const packed = brotliCompressSync(json)
   print(`${rows.length} rows; ${model.features.length} numbers, ${model.trees.length} trees; ${packed.length} bytes`)
@@ -150,7 +174,7 @@ async function train(name: ModelName, { names, isVetoed, cosines, space }: Measu
     )
     return
   }
-  writeFileSync(join(ROOT, 'src/cache/verify', modelFiles[name]), packed)
+  writeFileSync(join(MODELS, modelFiles[name]), packed)
   for (let at = 0; at < PARITY_PAIRS; at += 1) {
     const place = board[Math.floor((at * board.length) / PARITY_PAIRS)] ?? 0
     const { one, other } = rows[place] as TrainingRow

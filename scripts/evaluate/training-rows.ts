@@ -1,12 +1,12 @@
-/** The rows from which the verifier learns: authors' triples, neighbours within a file, earlier pairs, and contrasts. */
+/** The rows from which the verifier learns: authors' families, neighbours within a file, pairs that readers labelled, and contrasts. */
 import { basename, join } from 'node:path'
 import { type NormalizedPrompt, normalizePrompt } from '../../src/cache/text/normalize-prompt.ts'
 import { isPlainQuestion } from '../../src/cache/verify/verify.ts'
 import { makeContrasts } from './contrasts.ts'
-import { authorOf, isBoardFile, OWN_PAIRS, pairFiles, readPairs, readTriples, type Triple } from './pairs.ts'
+import { authorOf, type Family, isBoardFile, OWN_PAIRS, pairFiles, readFamilies, readPairs } from './pairs.ts'
 
 /** Each training author is left out of one of so many cross-validation models. The model that is shipped has the next number. */
-export const FOLDS = 3
+export const FOLDS = 4
 const SHIPPED = 1 << FOLDS
 const EVERY_MODEL = 2 * SHIPPED - 1
 
@@ -15,8 +15,8 @@ export interface TrainingRow {
   readonly other: NormalizedPrompt
   readonly label: 0 | 1
   readonly weight: number
-  /** A close pair is one of an author's triple: what operating points are measured on. */
-  readonly kind: 'close' | 'neighbour' | 'itself' | 'earlier' | 'contrast'
+  /** A close pair is one of an author's family: what operating points are measured on. */
+  readonly kind: 'close' | 'uncertain' | 'neighbour' | 'itself' | 'earlier' | 'contrast'
   /** The file's name. */
   readonly set: string
   /** Bit k is set if model k is trained on the row. */
@@ -24,11 +24,20 @@ export interface TrainingRow {
 }
 
 /**
- * In triples the same question is often worded freely and the different one closely. What balances that has weight: `same` against `different`
- * of a triple, each text against itself, and rewordings by template. Few questions can be turned round ("from A to B"), so that those count more.
+ * In families the same question is often worded freely and the different one closely. What balances that has weight: `same` against `different`,
+ * questions against themselves, and rewordings by template. Few questions can be turned round ("from A to B"), so that those count more.
  */
-const weights = { close: 1, neighbour: 0.3, itself: 0.3, earlier: 2, contrast: [0.3, 0.6], order: 2 } as const
-/** The nearest texts of other triples that are taken as different. */
+const weights = {
+  close: 1,
+  uncertain: 2,
+  neighbour: 0.3,
+  itself: 0.3,
+  earlier: 2,
+  contrast: [0.3, 0.6],
+  order: 2,
+} as const
+/** Of a family, the texts whose nearest texts of other families are taken as different. */
+const TEXTS_WITH_NEIGHBOURS = 2
 const NEIGHBOURS = 3
 /** Earlier pairs that are not English questions. */
 const notEnglish = /^(?:languages|white-space)/
@@ -50,26 +59,36 @@ export function readTrainingRows(without?: string): TrainingRow[] {
   const leftOut = new Map<string, number>()
   const texts: string[] = []
   const files = pairFiles(OWN_PAIRS)
-  const authors = [...new Set(files.filter(file => !isBoardFile(file)).map(authorOf))]
+  /** The model that is not trained on an author's file, and those that are, as bits. */
+  const modelsOf = (file: string) => {
+    const fold = 1 << (Number(authorOf(file)) % FOLDS)
+    return [fold, isBoardFile(file) ? 0 : EVERY_MODEL & ~fold] as const
+  }
   for (const file of files) {
-    const triples = [...readTriples(file)]
-    const isBoard = isBoardFile(file)
-    const fold = 1 << (authors.indexOf(authorOf(file)) % FOLDS)
-    const row = { set: basename(file), trained: isBoard ? 0 : EVERY_MODEL & ~fold }
-    for (const { q, same, different } of triples) {
-      add(q, same, { ...row, kind: 'close', label: 1, weight: weights.close })
-      add(q, different, { ...row, kind: 'close', label: 0, weight: weights.close })
-      add(same, different, { ...row, kind: 'close', label: 0, weight: weights.close })
+    const families = [...readFamilies(file)]
+    const [fold, trained] = modelsOf(file)
+    const row = { set: basename(file), trained }
+    for (const { same, different } of families) {
+      for (const [at, text] of same.entries()) {
+        for (const other of same.slice(at + 1))
+          add(text, other, { ...row, kind: 'close', label: 1, weight: weights.close })
+        for (const other of different) add(text, other, { ...row, kind: 'close', label: 0, weight: weights.close })
+      }
     }
-    if (isBoard) continue
-    for (const [text, neighbour] of findNeighbours(triples))
+    if (isBoardFile(file)) continue
+    for (const [text, neighbour] of findNeighbours(families))
       add(text, neighbour, { ...row, kind: 'neighbour', label: 0, weight: weights.neighbour })
-    for (const text of triples.flatMap(textsOf)) {
+    for (const { same } of families) {
+      const [text = ''] = same
       add(text, text, { ...row, kind: 'itself', label: 1, weight: weights.itself })
+    }
+    for (const text of families.flatMap(textsOf)) {
       leftOut.set(text, (leftOut.get(text) ?? 0) | fold)
       texts.push(text)
     }
   }
+  for (const { a, b, label, set } of readPairs(pairFiles(join(OWN_PAIRS, 'uncertain'))))
+    add(a, b, { kind: 'uncertain', set, label, weight: weights.uncertain, trained: modelsOf(set)[1] })
   for (const { a, b, label, set } of readPairs(pairFiles(join(OWN_PAIRS, 'earlier')))) {
     if (notEnglish.test(set)) continue
     const isLeftOut = set === without
@@ -85,16 +104,16 @@ export function readTrainingRows(without?: string): TrainingRow[] {
   return rows
 }
 
-const textsOf = ({ q, same, different }: Triple) => [q.trim(), same.trim(), different.trim()]
+const textsOf = ({ same, different }: Family) => [...same, ...different].map(text => text.trim())
 const wordsOf = (text: string) => new Set(text.toLowerCase().match(/[a-z0-9']{3,}/g))
 
-/** For two texts of each triple, returns the texts of other triples that share the rarest words with it; of equal ones, the first. */
-function* findNeighbours(triples: readonly Triple[]): Generator<readonly [text: string, neighbour: string]> {
-  const texts = triples.flatMap((triple, from) => textsOf(triple).map(text => ({ text, from, words: wordsOf(text) })))
+/** For texts of each family, returns the texts of other families that share the rarest words with it; of equal ones, the first. */
+function* findNeighbours(families: readonly Family[]): Generator<readonly [text: string, neighbour: string]> {
+  const texts = families.flatMap((family, from) => textsOf(family).map(text => ({ text, from, words: wordsOf(text) })))
   const counts = new Map<string, number>()
   for (const word of texts.flatMap(({ words }) => [...words])) counts.set(word, (counts.get(word) ?? 0) + 1)
-  for (const [from, { q, same }] of triples.entries()) {
-    for (const text of [q, same]) {
+  for (const [from, { same }] of families.entries()) {
+    for (const text of same.slice(0, TEXTS_WITH_NEIGHBOURS)) {
       const words = wordsOf(text)
       const scored = texts
         .filter(other => other.from !== from)

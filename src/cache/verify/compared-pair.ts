@@ -11,6 +11,8 @@ export interface Pair {
 
 /** The name of the cosine of the normalized texts, the last number of the pairs that have one. */
 export const COSINE = 'cosine'
+/** The name of what the pair's edits say. They are not named themselves: they are words of the questions. */
+export const EDITS = 'changed words'
 
 /** Names in the order of the numbers, which is the same for every pair. Filled by the first pair, and the cosine by the first that has one. */
 const names: string[] = []

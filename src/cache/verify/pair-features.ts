@@ -1,21 +1,29 @@
 /** The numbers of a pair of questions, from which the trees decide: overlap, small words by class, what differs and where, order, form. */
-import { COSINE, countCommon, Features, named, type Pair, share } from './compared-pair.ts'
+import { COSINE, countCommon, EDITS, Features, type Pair, share } from './compared-pair.ts'
+import { nameEdits } from './edits.ts'
 import { haveEqualIdentifiers, type Question } from './question-words.ts'
 import { measureRelations, measureRest } from './rest-features.ts'
 import { measureSlots } from './slot-features.ts'
+import { weighEdits } from './trees.ts'
 import { alignWords } from './word-alignment.ts'
-import { askedKinds, FIRST_YES_NO_KIND } from './word-classes.ts'
+import { FIRST_YES_NO_KIND } from './word-classes.ts'
 
 const inflections = ['s', 'd', 'ing', 'degree', 'other'] as const
 
-/** Returns the numbers of a pair; with `cosine`, also that. Symmetric. */
-export function pairFeatures(one: Question, other: Question, cosine: number | null = null): Features {
+/** Returns the numbers of a pair; with `cosine`, also that. Symmetric. Training weighs the edits by weights of its own. */
+export function pairFeatures(
+  one: Question,
+  other: Question,
+  cosine: number | null = null,
+  weigh = weighEdits,
+): Features {
   const questions = one.normalized < other.normalized ? ([one, other] as const) : ([other, one] as const)
   const alignment = alignWords(...questions)
   const wordsAt = (side: 0 | 1) => alignment.rest[side].flatMap(at => questions[side].words[at] ?? [])
   const pair: Pair = { questions, alignment, rest: [wordsAt(0), wordsAt(1)] }
   const features = new Features()
   for (const measure of measures) measure(pair, features)
+  features.set(EDITS, weigh(nameEdits(pair), cosine))
   if (cosine !== null) features.set(COSINE, cosine)
   return features
 }
@@ -80,11 +88,6 @@ function inflectionOf(one: string, other: string): (typeof inflections)[number] 
   return forms.includes('s') && forms.includes('plain') ? 's' : 'other'
 }
 
-const askedNames = named(
-  'one asks for ',
-  askedKinds.map(([name]) => name),
-)
-
 function measureText({ questions: [ours, theirs] }: Pair, features: Features): void {
   features.set('sentences, difference', Math.abs(ours.sentencesBefore - theirs.sentencesBefore))
   features.set('sentences', Math.max(ours.sentencesBefore, theirs.sentencesBefore))
@@ -95,8 +98,6 @@ function measureText({ questions: [ours, theirs] }: Pair, features: Features): v
   features.set('identifiers differ', !haveEqualIdentifiers(ours, theirs))
   features.set('asks for the same', ours.parts.asked === theirs.parts.asked)
   features.both('asks for', ours.parts.asked, theirs.parts.asked)
-  for (const [at, { name }] of askedNames.entries())
-    features.set(name, (ours.parts.asked === at) !== (theirs.parts.asked === at))
   const isYesNo = ({ parts }: Question) => parts.asked >= FIRST_YES_NO_KIND
   features.set('one asks for yes or no', isYesNo(ours) !== isYesNo(theirs))
 }

@@ -39,6 +39,8 @@ export interface Question {
   readonly numbers: string
   /** The words with digits or signs inside, such as "B12" and "C++", and single letters, sorted. */
   readonly identifiers: string
+  /** The single letters after numbers, sorted: "5G", "2h". */
+  readonly units: string
   /** The words as they were written, by their lower case. */
   readonly spellings: ReadonlyMap<string, string>
   readonly isNegated: boolean
@@ -71,6 +73,7 @@ const punctuation = new Set('.,?!;:"“”‘’\'`()¿¡-–—…[]{}')
 /** A word with a digit after a letter, "B12"; one with signs, "C++", "max_size"; a single letter. Not "5mg", which is a number and a unit. */
 const identifier =
   /(?<![\p{L}\p{N}'’])(?:\p{L}+\p{N}[\p{L}\p{N}]*|\p{L}[\p{L}\p{N}]*(?:\+\+|#)|[\p{L}\p{N}]+(?:_[\p{L}\p{N}]+)+|(?![aisI])\p{L})(?![\p{L}\p{N}'’])/gu
+const unit = /(?<=\p{N})\p{L}(?![\p{L}\p{N}])/gu
 /** A number and its unit in one word. */
 const measure = /^([-−$€£#]*\d[\d.,:/]*)(\p{L}{1,5})$/u
 
@@ -120,6 +123,7 @@ function parseWords(text: string): Question {
       .sort()
       .join(' '),
     identifiers: (text.match(identifier) ?? []).sort().join(' '),
+    units: (text.match(unit) ?? []).sort().join(' '),
     spellings: new Map((text.match(/\p{L}+/gu) ?? []).map(word => [word.toLowerCase(), word])),
     isNegated: words.some(({ wordClass }) => wordClass === 'not'),
     sentencesBefore,
@@ -137,7 +141,7 @@ function readParts(words: readonly QuestionWord[], content: readonly number[]): 
     slots: words.map((_, at) => smallWordsBefore(words, at)),
     neighbours: new Set(content.slice(1).map((at, k) => `${words[content[k] ?? 0]?.base} ${words[at]?.base}`)),
     letters: new Set(Array.from({ length: read.length - 2 }, (_, at) => read.slice(at, at + 3))),
-    asked: askedKinds.findIndex(([, phrases]) => phrases.some(phrase => read.includes(phrase))),
+    asked: askedKinds.findIndex(phrases => phrases.some(phrase => read.includes(phrase))),
     unknownShare: unknown.length / Math.max(1, content.length),
   }
 }

@@ -5,7 +5,7 @@ import { findWordRelation, type WordRelation } from '../text/lexicon.ts'
 import { type Features, named, type Pair, sum } from './compared-pair.ts'
 import type { Question, QuestionWord, WordKind } from './question-words.ts'
 import { type Alignment, spellingLikeness } from './word-alignment.ts'
-import { tellingWords, wordClasses } from './word-classes.ts'
+import { wordClasses } from './word-classes.ts'
 
 const kinds: readonly WordKind[] = ['n', 'v', 'a', 'r', 'name', 'number']
 const relations = ['synonym', 'opposite', 'relative', 'kind', 'neighbour', 'none', 'typo'] as const
@@ -15,9 +15,7 @@ const zones = ['before', 'among', 'after'] as const
 /** Counts what has no counterpart: by class, word, part of speech and place. */
 export function measureRest({ questions, alignment, rest }: Pair, features: Features): void {
   const counts = [tally(rest[0]), tally(rest[1])] as const
-  for (const { key, name } of classNames) features.both(name, counts[0].get(key) ?? 0, counts[1].get(key) ?? 0)
-  const telling = new Set([...rest[0], ...rest[1]].flatMap(({ text, base }) => [text, base]))
-  for (const { key, name } of tellingNames) features.set(name, telling.has(key))
+  for (const { key, name } of classNames) features.set(name, Math.max(counts[0].get(key) ?? 0, counts[1].get(key) ?? 0))
   for (const { name } of kindNames) features.both(name, counts[0].get(name) ?? 0, counts[1].get(name) ?? 0)
   const senses = rest.map(words => words.filter(word => word.isContent).map(word => word.senses)) as [
     number[],
@@ -36,7 +34,6 @@ export function measureRest({ questions, alignment, rest }: Pair, features: Feat
 }
 
 const classNames = named('class ', wordClasses)
-const tellingNames = named('word ', tellingWords)
 const kindNames = named('kind ', kinds)
 const zoneNames = zones.map(zone => ({ content: `content ${zone}`, small: `small words ${zone}` }))
 

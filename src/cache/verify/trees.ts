@@ -1,6 +1,7 @@
 /** The learned models: gradient-boosted trees over a pair's numbers, in files that `scripts/evaluate/train.ts` writes. */
-import { openPackedModel, type PackedModel } from '../text/packed-model.ts'
+import { lazily, openPackedModel, type PackedModel } from '../text/packed-model.ts'
 import { COSINE, type Features } from './compared-pair.ts'
+import { type EditWeights, sumWeights } from './edits.ts'
 
 /** One tree. Its inner nodes are numbered from 0; a negative child -1 - k is leaf k. */
 export interface Tree {
@@ -20,6 +21,7 @@ export interface Model {
   /** The names of the numbers, in the order in which the trees refer to them. */
   readonly features: readonly string[]
   readonly trees: readonly Tree[]
+  readonly edits: EditWeights
   /** The log odds of `careful`, `balanced` and `generous`. */
   readonly points: Readonly<Record<'careful' | 'balanced' | 'generous', number>>
   /** The embedding space whose cosine is one of the numbers; null for a model that reads words alone. */
@@ -50,11 +52,21 @@ const compiled: { [Name in ModelName]?: CompiledTrees } = {}
 
 export const readModel = (name: ModelName): Model => models[name].read()
 
-/** Identifies both models. Matches of others are not reused. */
+/** Identifies what is learned. Matches of other models are not reused. */
 export const readModelsHash = (): string => modelNames.map(name => models[name].hash).join('+')
 
 /** Returns the model that reads all numbers of the pair. */
 export const modelFor = (features: Features): ModelName => (features.has(COSINE) ? 'cosine' : 'words')
+
+const editWeights: Readonly<Record<ModelName, () => ReadonlyMap<string, number>>> = {
+  words: lazily(() => new Map(Object.entries(readModel('words').edits))),
+  cosine: lazily(() => new Map(Object.entries(readModel('cosine').edits))),
+}
+
+/** Returns what a pair's edits say, by the model that reads a cosine or the one that does not. */
+export function weighEdits(edits: readonly string[], cosine: number | null): number {
+  return sumWeights(edits, editWeights[cosine === null ? 'words' : 'cosine']())
+}
 
 function compiledFor(features: Features): CompiledTrees {
   const name = modelFor(features)

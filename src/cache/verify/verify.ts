@@ -95,8 +95,13 @@ export function findBrokenLaw(asked: NormalizedPrompt, cached: NormalizedPrompt,
 /** Returns the broken law that needs no comparison of the words. */
 function findPlainLaw(ours: Question, theirs: Question): Law | null {
   if (ours.numbers !== theirs.numbers) return 'number'
-  if (!haveEqualIdentifiers(ours, theirs)) return 'identifier'
+  if (!haveEqualIdentifiers(ours, theirs) || differInUnitCase(ours, theirs)) return 'identifier'
   return ours.isNegated === theirs.isNegated ? null : 'negation'
+}
+
+/** Returns whether a unit of one letter is a capital in one question only: "5m", "5M". Whoever types no capitals may mean either. */
+function differInUnitCase({ units: one }: Question, { units: other }: Question): boolean {
+  return one !== other && one.toLowerCase() === other.toLowerCase()
 }
 
 function findOpposite(features: Features): Law | null {

@@ -68,18 +68,6 @@ const classByWord = new Map(wordClasses.flatMap(name => classes[name].split(' ')
 /** Returns the class of a lower-case small word. Undefined for a content word. */
 export const classOf = (word: string): WordClass | undefined => classByWord.get(word)
 
-/** Words whose presence on one side only is a number of its own. */
-export const tellingWords: readonly string[] = [
-  ...wordSet(`
-    a an the this that these those my our your his her its their 's i me we us myself yourself you it they is are was were be been do does did
-    has have had can could will would should must may might not no never without in at on to from of for with by about into over under between
-    before after since until during if and or but than as like all every each any some few much many more most less least only just even also
-    really what which who when where why how there please best good way ways tell know explain mean meaning define describe difference name list
-    give suggest recommend get make use find work possible need want happen one someone people popular better cost price long much old new free
-    safe type types kind kinds example examples reason reasons step steps help problem able allowed cause causes buy start stop change difference
-  `),
-]
-
 /** Contractions and short spellings that a suffix does not explain. */
 export const expansions: ReadonlyMap<string, readonly string[]> = new Map(
   [
@@ -125,10 +113,10 @@ const askedPhrases = {
   explanation: 'explain|describe|tell|discuss',
 } as const
 
-/** The kinds of what is asked for, in the order in which they are looked for. */
-export const askedKinds: ReadonlyArray<readonly [name: string, phrases: readonly string[]]> = Object.entries(
-  askedPhrases,
-).map(([name, phrases]) => [name, phrases.split('|').map(phrase => ` ${phrase} `)] as const)
+/** The phrases of each kind of what is asked for, in the order in which they are looked for. */
+export const askedKinds: readonly (readonly string[])[] = Object.values(askedPhrases).map(phrases =>
+  phrases.split('|').map(phrase => ` ${phrase} `),
+)
 
 /** The first of `askedKinds` that asks for yes or no. */
-export const FIRST_YES_NO_KIND = askedKinds.findIndex(([name]) => name === 'permission')
+export const FIRST_YES_NO_KIND = Object.keys(askedPhrases).indexOf('permission')

@@ -71,13 +71,20 @@ test('reads quoted texts, texts over two lines, and texts that only begin with a
   expect(last).toEqual(['"Emma" was written by whom?', 'Who wrote "Emma",\nand when?', 'Who wrote "Emma",\nand when?'])
 })
 
-test('reads a triple as two pairs', async () => {
+test('reads the pairs of a family with its first question', async () => {
   const file = `${createTemporaryDirectory()}/01-facts.jsonl`
-  await Bun.write(file, '{"q":"x","same":"y","different":"z","kind":"k"}')
-  const pair = { a: 'x', category: 'k', set: '01-facts.jsonl' }
+  await Bun.write(
+    file,
+    '{"q":"x","same":"y","different":"z","kind":"k"}\n{"q":"1","same":["2","3"],"different":["4","5"]}\n',
+  )
+  const pair = { set: '01-facts.jsonl' }
   expect([...readPairs([file])]).toEqual([
-    { ...pair, b: 'y', label: 1 },
-    { ...pair, b: 'z', label: 0 },
+    { ...pair, category: 'k', a: 'x', b: 'y', label: 1 },
+    { ...pair, category: 'k', a: 'x', b: 'z', label: 0 },
+    { ...pair, category: 'none', a: '1', b: '2', label: 1 },
+    { ...pair, category: 'none', a: '1', b: '3', label: 1 },
+    { ...pair, category: 'none', a: '1', b: '4', label: 0 },
+    { ...pair, category: 'none', a: '1', b: '5', label: 0 },
   ])
 })
 
@@ -182,7 +189,12 @@ test.each([
   ['json.jsonl', '{"a":"x","b":"y","label":1}\n{"a":', ':2: each line must be a JSON object'],
   ['text.jsonl', '{"a":"x","b":3,"label":1}', ':1: a pair needs two texts'],
   ['field.jsonl', '\n{"a":"x","label":1}', ':2: a pair needs two texts'],
-  ['triple.jsonl', '{"q":"x","same":"y","kind":"z"}', ':1: a triple needs the texts q, same, different and kind'],
+  [
+    'family.jsonl',
+    '{"q":"x","same":["y"]}',
+    ':1: a family needs the text q, and same and different, each a text or several',
+  ],
+  ['texts.jsonl', '{"q":"x","same":["y", 2],"different":"z"}', ':1: a family needs the text q, and same and different'],
 ])('reports the error in %s', async (name, text, wanted) => {
   await expect(board({ [name]: text }, 'builtin')).rejects.toThrow(`${name}${wanted}`)
 })

@@ -11,19 +11,19 @@ function pairs(different: readonly number[], isVetoed = false): ScoredPair[] {
 }
 
 test('chooses the lowest log odds at which at most so many of the different pairs are served', () => {
-  // 10, 30 and 120 of 4,000.
+  // 4, 16 and 72 of 4,000.
   const different = Array.from({ length: 150 }, (_, at) => 150.5 - 2 * at)
   const curve = curveOf(pairs(different))
-  expect(choosePoints(curve)).toEqual({ careful: 131, balanced: 91, generous: -87.5 })
-  expect(curve.find(({ logOdds }) => logOdds === 131)).toEqual({
-    logOdds: 131,
-    same: 70 / 200,
-    different: 10 / 4_000,
-    wrong: 10 / 4_000 / (70 / 200 + 10 / 4_000),
+  expect(choosePoints(curve)).toEqual({ careful: 143, balanced: 119, generous: 7 })
+  expect(curve.find(({ logOdds }) => logOdds === 143)).toEqual({
+    logOdds: 143,
+    same: 58 / 200,
+    different: 4 / 4_000,
+    wrong: 4 / 4_000 / (58 / 200 + 4 / 4_000),
   })
 })
 
 test('counts no pair that a law forbids', () => {
   expect(choosePoints(curveOf(pairs([110.5, 60.5, 40.5], true)))).toMatchObject({ careful: 1, generous: 1 })
-  expect(() => choosePoints(curveOf([]))).toThrow('no log odds at which at most 0.25 %')
+  expect(() => choosePoints(curveOf([]))).toThrow('no log odds at which at most 0.1 %')
 })

@@ -40,6 +40,7 @@ describe('no pair that breaks a law is served, whatever the verifier says', () =
     ['number', 'What is vitamin B12 good for?', 'What is vitamin B6 good for?'],
     ['identifier', 'How do I learn C?', 'How do I learn C++?'],
     ['identifier', 'How many MB are in a GB?', 'How many Mb are in a GB?'],
+    ['identifier', 'who invented 2h?', 'who invented 2H?'],
     ['identifier', 'How do I learn R at home?', 'How do I learn D at home?'],
     ['negation', 'How do I travel with a passport?', 'How do I travel without a passport?'],
     ['negation', 'Why does my phone charge?', "Why doesn't my phone charge?"],
@@ -54,6 +55,8 @@ describe('no pair that breaks a law is served, whatever the verifier says', () =
     ['How do I carry two bags?', 'How can I carry 2 bags?'],
     ['What is the 1st law of motion?', 'What is the first law of motion?'],
     ['what is vitamin b12 good for', 'What is vitamin B12 good for?'],
+    ['HOW DO I LOSE 5KG', 'How can I lose 5kg?'],
+    ['how much is 5gb of data', 'How much is 5GB of data?'],
     ["Why can't I log in?", 'Why can I not log in?'],
   ])('none is broken by %j, %j', (one, other) => {
     expect(isEqual(one, other) ? null : verify(one, other).veto).toBeNull()
