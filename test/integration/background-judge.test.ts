@@ -15,7 +15,7 @@ import { waitUntil } from '../harness/wait-until.ts'
 const JUDGE = 'openai/gpt-4.1-mini'
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
 const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
-const PROVED = 'Explain how photosynthesis works in the leaves of green plants, with photos'
+const PROVED = 'Explain how photosynthesis works in the leaves of green plants, with a photograph'
 /** Any similarity suffices. */
 const NEAR = { semantic_threshold: '0.5' }
 /** The response is not stored, so that the question can be sent for the first time again. */

@@ -8,7 +8,7 @@ import { startProxy } from '../harness/proxy.ts'
 import { addUser, issueAdminKey, logIn, send } from './admin/people.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
-const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
+const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with a photograph'
 const OPEN = { semantic_threshold: '0.5', cache_feedback: 'any' }
 const CALLERS = ['project', 'test', 'viewer', 'member', 'owner', 'operator']
 const FEEDBACK = ['any', 'members', 'none']

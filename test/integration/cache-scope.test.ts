@@ -12,7 +12,7 @@ type Scope = 'project' | 'key' | 'user'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
 const SAME_WORDS = `Could you please ${QUESTION.toLowerCase()}?`
-const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
+const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with a photograph'
 
 const messages = (content: string) => [{ role: 'user', content }]
 const CHAT = { model: 'gpt-4o-mini' }

@@ -69,7 +69,7 @@ describeBackends('lifetime of cached responses', backend => {
     for (const [asked, cache] of [
       [question, 'MISS'],
       [`Could you please ${question.toLowerCase()}?`, 'HIT-SEMANTIC'],
-      [`${question}, with photos`, 'MISS'],
+      [`${question}, with a photograph`, 'MISS'],
     ] as const) {
       expect((await ask(proxy, key, asked)).cache).toBe(cache)
       await proxy.settle()

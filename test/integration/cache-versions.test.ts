@@ -16,7 +16,7 @@ import { waitUntil } from '../harness/wait-until.ts'
 const QUESTION = 'Explain how photosynthesis works in the leaves of rare plants, with photographs'
 /** Normalized, the first equals the question. The second is similar. */
 const SAME_WORDS = `Could you please ${QUESTION.toLowerCase()}?`
-const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of uncommon plants, with photographs'
+const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of rare plants, with a photograph'
 
 const under = (version: string, namespace = ''): Record<string, string> => ({
   ...(version !== '' && { 'x-proxy-cache-version': version }),

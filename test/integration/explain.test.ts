@@ -7,7 +7,7 @@ import { duringTests } from '../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
-const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
+const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with a photograph'
 const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
 const NEAR = { semantic_threshold: '0.5' }
 
@@ -54,7 +54,9 @@ describeBackends('POST /v1/cache/explain', backend => {
     expect(decision).toMatchObject({ cache: 'HIT-SEMANTIC', reason: 'verified', id: nearest[0]?.id })
     expect(semantic).toMatchObject({ text: OTHER_WORDS, policy: 'verified', threshold: 0.5 })
     expect(nearest).toMatchObject([{ text: QUESTION, proof: 'verified', verdict: null }])
-    expect(nearest[0]?.differences).toMatchObject([{ kind: 'words', askedText: 'photos', cachedText: 'photographs' }])
+    expect(nearest[0]?.differences).toMatchObject([
+      { kind: 'words', askedText: 'a photograph', cachedText: 'photographs' },
+    ])
   })
 
   test('names the difference that prevents a hit', async () => {

@@ -9,9 +9,9 @@ import { startProxy } from '../harness/proxy.ts'
 type Body = Record<string, unknown>
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of rare plants, with photographs'
-/** The first has the same normalized text. The second is proved to ask the same, with a similarity of 0.843. */
+/** The first has the same normalized text. The second asks the same by the verifier. */
 const SAME_WORDS = `Could you please ${QUESTION.toLowerCase()}?`
-const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of uncommon plants, with photographs'
+const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of rare plants, with a photograph'
 
 const user = (content: unknown) => ({ role: 'user', content })
 const chat = (fields: Body = {}): Body => ({ model: 'openai/gpt-4o-mini', messages: [user(QUESTION)], ...fields })

@@ -70,7 +70,7 @@ describeBackends('an embedder of meaning', backend => {
 
   test.each([
     ['How tall is Mount Everest?', 'What is the height of Mount Everest?'],
-    ['How do I cancel my phone contract at home?', 'How can I terminate my phone contract at home?'],
+    ['How do I fix a flat tire at home?', 'How can I repair a flat tire at home?'],
     ['How do I charge a used phone?', 'What is the best way to charge a used phone?'],
     ['How do I organise my phone contacts?', 'How can I organize my phone contacts?'],
   ])('%j, then %j: verified', async (stored, asked) => {

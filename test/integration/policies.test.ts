@@ -9,7 +9,7 @@ import { waitUntil } from '../harness/wait-until.ts'
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
 /** The first has the same normalized text. The second is verified to ask the same. The third is similar and not verified. */
 const SAME_WORDS = `Could you please ${QUESTION.toLowerCase()}?`
-const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
+const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with a photograph'
 const UNVERIFIED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
 
 /** Any similarity suffices. */

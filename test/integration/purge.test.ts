@@ -10,7 +10,7 @@ import { waitUntil } from '../harness/wait-until.ts'
 type Body = Record<string, unknown>
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
-const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
+const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with a photograph'
 
 const CHAT = { model: 'gpt-4o-mini' }
 const messages = (content: string) => [{ role: 'user', content }]

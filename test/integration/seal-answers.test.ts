@@ -17,7 +17,7 @@ import { waitUntil } from '../harness/wait-until.ts'
 import { addUser, issueAdminKey, send } from './admin/people.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
-const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
+const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with a photograph'
 const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
 const ANSWER = 'Chlorophyll takes up light.'
 const SAID = /photosynthesis|Chlorophyll/

@@ -7,11 +7,11 @@ import { startProxy } from '../harness/proxy.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
 /** The first is verified to ask the same. The second is similar, and the verifier finds a difference. */
-const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
+const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with a photograph'
 const UNVERIFIED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
 /** Depends on its caller, so no other caller gets the response. */
 const OWN = 'Explain how photosynthesis works in the leaves of my green plants, with photographs'
-const OWN_WORDS = 'Explain how photosynthesis works in the leaves of my green plants, with photos'
+const OWN_WORDS = 'Explain how photosynthesis works in the leaves of my green plants, with a photograph'
 
 const NEAR = { semantic_threshold: '0.5', cache_feedback: 'any' }
 /** The response is not stored, so that the question can be sent for the first time again. */

@@ -12,7 +12,7 @@ import { addUser, issueAdminKey, send } from './people.ts'
 type Body = Record<string, unknown>
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
-const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
+const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with a photograph'
 const MATCHING = { semantic_threshold: '0', log_content: 'sealed' }
 const CHAT = { model: 'gpt-4o-mini' }
 const messages = (content: string) => [{ role: 'user', content }]

@@ -8,7 +8,7 @@ import { startProxy } from '../../harness/proxy.ts'
 import { type Answered, addUser, issueAdminKey, send } from './people.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
-const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
+const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with a photograph'
 const POLITE = `Please ${QUESTION[0]?.toLowerCase()}${QUESTION.slice(1)}`
 const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
 const NUMBERED = 'Explain how photosynthesis works in the leaves of 12 green plants, with photographs'
@@ -81,7 +81,7 @@ describeBackends('matches and near misses', backend => {
         wordings: {
           asked: OTHER_WORDS,
           cached: QUESTION,
-          differences: [{ kind: 'words', harmless: true, asked_text: 'photos', cached_text: 'photographs' }],
+          differences: [{ kind: 'words', harmless: true, asked_text: 'a photograph', cached_text: 'photographs' }],
         },
       },
     ])
