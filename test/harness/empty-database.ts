@@ -2,12 +2,10 @@
 import type { Database } from '../../src/postgres/database.ts'
 
 export const EMPTIED_TABLES = [
-  'projects, api_keys, provider_keys, monthly_counters, stored_objects, stored_responses, stored_turns',
+  'projects, api_keys, provider_keys, vendor_keys, monthly_counters, stored_objects, stored_responses, stored_turns',
   'cache_entries, cache_prompts, cache_versions, cache_sizes, cache_size_changes, cached_vectors',
   'cache_verdicts, cache_contexts, semantic_hits, judge_spending, judge_queue',
   'usage_records, usage_pending, usage_sums, usage_sums_by_tag, usage_sums_by_name, usage_tag_filters, usage_miss_sums, request_contents, latency_counts, rejections_hourly',
-  'budgets, budget_periods, budget_reservations, spend_alerts, unreconciled_responses, events, event_deliveries, webhooks',
-  'usage_records, usage_pending, usage_sums, usage_sums_by_tag, usage_tag_filters, usage_miss_sums, request_contents, latency_counts, rejections_hourly',
   'budgets, budget_periods, budget_reservations, spend_alerts, unreconciled_responses, events, event_deliveries, webhooks, active_alerts',
   'users, user_identities, memberships, invitations, sessions, login_attempts, admin_keys, audit_log, idempotent_requests',
 ].flatMap(line => line.split(', '))

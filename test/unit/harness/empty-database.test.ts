@@ -6,7 +6,7 @@ import { EMPTIED_TABLES } from '../../harness/empty-database.ts'
 /** Tables of seeds and of the installation, and those whose rows end with their process or follow another table's. */
 const KEPT = [
   ...['admission_slots', 'applied_batches', 'embedding_spaces', 'installation', 'minute_counts', 'model_prices'],
-  ...['model_unit_prices', 'models', 'plans', 'schema_migrations', 'service_settings', 'setting_kinds', 'vendor_keys'],
+  ...['model_unit_prices', 'models', 'plans', 'schema_migrations', 'service_settings', 'setting_kinds'],
   ...['vendors', 'webhook_event_types'],
 ]
 
