@@ -29,7 +29,7 @@ export async function fetchAggregatorModels(aggregator: Address): Promise<Aggreg
 }
 
 /** Fetches the names of any list in OpenAI's format. Throws an error with a one-line message. */
-export async function fetchModelNames(aggregator: Address): Promise<string[]> {
+export async function fetchAggregatorModelNames(aggregator: Address): Promise<string[]> {
   const names: string[] = []
   for await (const page of fetchPages(aggregator)) {
     const listed = isJsonObject(page) ? page.data : page

@@ -3,7 +3,7 @@
 import type { ApiFormat } from './api-format.ts'
 import { chatFormat, completionsFormat } from './chat/chat-format.ts'
 import type { Completeness } from './chat/completeness.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint, TranslatableEndpoint } from './endpoint.ts'
 import { type ExpectedOutput, readExpectedEmbeddings } from './expected-output.ts'
 import { geminiFormat } from './gemini/gemini-format.ts'
 import { isJsonObject } from './json/canonical.ts'
@@ -52,6 +52,6 @@ function countDimensions(datum: unknown): number | null {
 }
 
 /** Whether requests of the endpoint can be translated to chat completions. */
-export function isTranslatableEndpoint(endpoint: string): endpoint is 'responses' | 'messages' | 'generate_content' {
+export function isTranslatableEndpoint(endpoint: string): endpoint is TranslatableEndpoint {
   return endpoint === 'responses' || endpoint === 'messages' || endpoint === 'generate_content'
 }

@@ -1,4 +1,5 @@
 /** Reads the tools of a request that its provider runs, and omits them for a provider that cannot. */
+import type { TranslatableEndpoint } from './endpoint.ts'
 import { asObjects, asString, isJsonObject, isPresent, type JsonObject } from './json/canonical.ts'
 import * as known from './known-content.ts'
 
@@ -36,8 +37,6 @@ export interface HostedToolOmission {
   /** The types of the omitted tools. */
   dropped: string[]
 }
-
-type TranslatableEndpoint = 'responses' | 'messages' | 'generate_content'
 
 /** Omits hosted tools. If the request requires a tool call, nothing is omitted, and the translation rejects unsupported tools. */
 export function omitHostedTools(endpoint: TranslatableEndpoint, body: JsonObject): HostedToolOmission {

@@ -1,4 +1,5 @@
 /** Tracks the path in the client's request of each piece of a translated chat request, so that errors name the client's field. */
+import type { TranslatableEndpoint } from './endpoint.ts'
 import { asString, isJsonObject, type JsonObject, readField } from './json/canonical.ts'
 
 const SOURCE_PATHS = new WeakMap<object, string>()
@@ -19,7 +20,7 @@ interface FieldNames {
   piece: Readonly<Record<string, string>>
 }
 
-export const CLIENT_FIELD_NAMES: Record<'responses' | 'messages' | 'generate_content', FieldNames> = {
+export const CLIENT_FIELD_NAMES: Record<TranslatableEndpoint, FieldNames> = {
   responses: {
     request: {
       messages: 'input',

@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import { type AggregatorModelNames, createAggregatorModelNames } from '../catalogue/aggregator-model-names.ts'
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
-import { fetchModelNames } from '../catalogue/fetch-aggregator-models.ts'
+import { fetchAggregatorModelNames } from '../catalogue/fetch-aggregator-models.ts'
 import type { Config } from '../config/config.ts'
 import type { TurnRule } from '../config/vendors.ts'
 import { apiKeyVariableOf, baseUrlVariableOf, type Vendor } from '../config/vendors.ts'
@@ -204,7 +204,7 @@ function createModelNames(aggregator: Config['aggregator'], log: Log): Aggregato
   const isKeyless = aggregator.isConfigured && aggregator.apiKey === null
   const modelNames = createAggregatorModelNames({
     forwardsUnlistedNames: isKeyless,
-    fetchNames: () => fetchModelNames(aggregator),
+    fetchNames: () => fetchAggregatorModelNames(aggregator),
     onFailed: error =>
       log.info({ reason: errorMessageOf(error) }, 'the aggregator’s own list of models could not be read'),
   })
