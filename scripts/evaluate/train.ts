@@ -1,9 +1,10 @@
 /**
  * Trains the learned verifier from `pairs/`: `bun run train-verifier`. Writes its two models in src/cache/verify, one of the words alone and
- * one that also reads the cosine of the sentence model in vendor/, and the fixture of the test that compares them with LightGBM. Prints the cross-validated curves and what the board would be served. The same data, code and versions make the same files. `--without rounds.jsonl`
+ * one that also reads the cosine of the sentence model in vendor/, and the fixture of the test that compares them with LightGBM. Prints the
+ * cross-validated curves and what the board would be served. The same data, code and versions make the same files. `--without rounds.jsonl`
  * leaves a file of earlier pairs out, prints what of it would be served, and writes nothing.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -21,7 +22,7 @@ import { fitEditWeights } from './edit-weights.ts'
 import { bounds, type CurvePoint, choosePoints, curveOf, type ScoredPair } from './operating-points.ts'
 import { isBoardFile } from './pairs.ts'
 import { share } from './score.ts'
-import { FOLDS, readTrainingRows, type TrainingRow } from './training-rows.ts'
+import { FOLDS, foldOf, readTrainingRows, type TrainingRow } from './training-rows.ts'
 
 const { values: options } = parseArgs({ options: { without: { type: 'string' } } })
 const ROOT = join(import.meta.dirname, '../..')
@@ -42,7 +43,8 @@ const rows = readTrainingRows(options.without)
 const parity: { a: string; b: string; cosine: number; probabilities: Record<string, number> }[] = []
 try {
   const measured = await measureRows()
-  for (const name of modelNames) await train(name, measured)
+  const fitted = await Promise.all(modelNames.map(name => fit(name, measured)))
+  for (const [at, name] of modelNames.entries()) keep(name, measured, fitted[at] as Fitted)
 } finally {
   rmSync(directory, { recursive: true })
 }
@@ -86,7 +88,7 @@ async function measureRows(): Promise<Measured> {
 }
 
 /** Fits a model's weights of edits, and writes from what its trees are fitted. Returns the weights. */
-function writeRows(name: ModelName, { names, numbers, edits }: Measured): EditWeights {
+function writeRows(name: ModelName, { names, numbers, edits }: Measured, folder: string): EditWeights {
   const column = (of: string) => (at: number) => at * names.length + names.indexOf(of)
   const [share, said] = [column('equal content, of the longer'), column(EDITS)]
   const isOutOfReach = ({ label, kind }: TrainingRow, at: number) =>
@@ -98,7 +100,7 @@ function writeRows(name: ModelName, { names, numbers, edits }: Measured): EditWe
   )
   for (const [at, sum] of sums.entries()) numbers[said(at)] = sum
   const write = (file: string, content: string | Uint8Array | Float32Array) =>
-    writeFileSync(join(directory, file), content)
+    writeFileSync(join(folder, file), content)
   write('names.json', JSON.stringify(names))
   write('numbers.f32', numbers)
   write('labels.u8', Uint8Array.from(rows.map(({ label }) => label)))
@@ -122,17 +124,27 @@ async function embedRows(): Promise<{ cosines: Float32Array; space: string }> {
   return { cosines, space: model.name }
 }
 
-/** Fits a model, prints what it would serve, and writes it. */
-async function train(name: ModelName, measured: Measured): Promise<void> {
-  const { names, isVetoed, cosines, space } = measured
-  const edits = writeRows(name, measured)
+interface Fitted extends Pick<Model, 'features' | 'trees' | 'edits'> {
+  /** Of every row by every model of the cross-validation, and by the one that is shipped. */
+  readonly logOdds: Float64Array
+}
+
+/** Fits a model's weights of edits and its trees. */
+async function fit(name: ModelName, measured: Measured): Promise<Fitted> {
+  const folder = join(directory, name)
+  mkdirSync(folder)
+  const edits = writeRows(name, measured, folder)
   // The cosine is the last number.
-  const columns = name === 'cosine' ? names.length : names.length - 1
+  const columns = name === 'cosine' ? measured.names.length : measured.names.length - 1
   const script = join(import.meta.dirname, 'fit-trees.py')
-  const python = Bun.spawn(['python3', script, directory, String(columns)], { stdout: 'inherit', stderr: 'inherit' })
+  const python = Bun.spawn(['python3', script, folder, String(columns)], { stdout: 'inherit', stderr: 'inherit' })
   if ((await python.exited) !== 0) throw new Error('fit-trees.py failed')
-  const logOdds = new Float64Array(await Bun.file(join(directory, 'log-odds.f64')).arrayBuffer())
-  const trees = JSON.parse(readFileSync(join(directory, 'trees.json'), 'utf8')) as Pick<Model, 'features' | 'trees'>
+  const trees = JSON.parse(readFileSync(join(folder, 'trees.json'), 'utf8')) as Pick<Model, 'features' | 'trees'>
+  return { ...trees, edits, logOdds: new Float64Array(await Bun.file(join(folder, 'log-odds.f64')).arrayBuffer()) }
+}
+
+/** Prints what a model would serve, and writes it. */
+function keep(name: ModelName, { isVetoed, cosines, space }: Measured, { logOdds, ...learned }: Fitted): void {
   const logOddsOf = (by: number, row: number) => logOdds[by * rows.length + row] ?? 0
   const scored = (at: number, by: number): ScoredPair => ({
     label: rows[at]?.label ?? 0,
@@ -141,15 +153,15 @@ async function train(name: ModelName, measured: Measured): Promise<void> {
   })
 
   const close = placesOf(({ kind, set }) => kind === 'close' && !isBoardFile(set))
-  const curve = curveOf(close.map(at => scored(at, foldOf(rows[at]))))
-  const points = choosePoints(curve)
+  const curve = curveOf(close.map(at => scored(at, foldOf(rows[at] as TrainingRow))))
+  const points = choosePoints(curve, bounds[name])
   print(`${name}: cross-validated, by author:\nlog odds      same different     wrong of the served`)
   for (const step of curveSteps) {
     const point = curve.findLast(found => found.logOdds >= step)
     if (point) print(curveLine(point))
   }
   for (const risk of risks) {
-    const point = curve.findLast(({ different }) => different <= bounds[risk])
+    const point = curve.findLast(({ different }) => different <= bounds[name][risk])
     if (point) print(`${curveLine(point)}  ${risk}`)
   }
   const printServed = (set: string, places: readonly number[]) => {
@@ -163,7 +175,7 @@ async function train(name: ModelName, measured: Measured): Promise<void> {
   }
   const board = placesOf(({ kind, set }) => kind === 'close' && isBoardFile(set))
   printServed('board', board)
-  const model: Model = { ...trees, edits, points, space: name === 'cosine' ? space : null }
+  const model: Model = { ...learned, points, space: name === 'cosine' ? space : null }
   const json = JSON.stringify(model)
   const packed = brotliCompressSync(json)
   print(`${rows.length} rows; ${model.features.length} numbers, ${model.trees.length} trees; ${packed.length} bytes`)
@@ -191,11 +203,6 @@ async function train(name: ModelName, measured: Measured): Promise<void> {
 
 function placesOf(wanted: (row: TrainingRow) => boolean): number[] {
   return [...rows.keys()].filter(at => wanted(rows[at] as TrainingRow))
-}
-
-/** The number of the cross-validation model that is not trained on the row. */
-function foldOf({ trained }: Pick<TrainingRow, 'trained'> = { trained: 0 }): number {
-  return Array.from({ length: FOLDS }).findIndex((_, fold) => (trained & (1 << fold)) === 0)
 }
 
 function curveLine({ logOdds, same, different, wrong }: CurvePoint): string {

@@ -23,6 +23,12 @@ export interface TrainingRow {
   readonly trained: number
 }
 
+/** Returns the cross-validation model that is not trained on the row; for rows that all models are trained on, one by the name of their set. */
+export function foldOf({ trained, set }: Pick<TrainingRow, 'trained' | 'set'>): number {
+  for (let fold = 0; fold < FOLDS; fold += 1) if ((trained & (1 << fold)) === 0) return fold
+  return [...set].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % FOLDS
+}
+
 /**
  * In families the same question is often worded freely and the different one closely. What balances that has weight: `same` against `different`,
  * questions against themselves, and rewordings by template. Few questions can be turned round ("from A to B"), so that those count more.
@@ -61,7 +67,7 @@ export function readTrainingRows(without?: string): TrainingRow[] {
   const files = pairFiles(OWN_PAIRS)
   /** The model that is not trained on an author's file, and those that are, as bits. */
   const modelsOf = (file: string) => {
-    const fold = 1 << (Number(authorOf(file)) % FOLDS)
+    const fold = 1 << (authorOf(file) % FOLDS)
     return [fold, isBoardFile(file) ? 0 : EVERY_MODEL & ~fold] as const
   }
   for (const file of files) {

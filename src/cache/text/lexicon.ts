@@ -1,7 +1,6 @@
 /** The lexicon of English words from WordNet: inflections, names, synonyms, opposites, relatives and usual spelling. Compiled by scripts/build-lexicon.ts. */
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
-import { areEverydaySynonyms } from './everyday-synonyms.ts'
 import { lazily } from './packed-model.ts'
 import { differInPrefix, haveCommonSense } from './word-relations.ts'
 import { capitalise } from './words.ts'
@@ -223,7 +222,6 @@ export function findWordRelation(one: string, other: string): WordRelation {
   const [ours, theirs] = [lookUp(one), lookUp(other)]
   if (!ours || !theirs) return null
   if (ours.opposites.includes(other) || theirs.opposites.includes(one)) return 'opposite'
-  if (areEverydaySynonyms(one, other)) return 'synonym'
   if (kinds.some(kind => haveCommonSense(ours.senses[kind], theirs.senses[kind]))) return 'synonym'
   if (ours.relatives.includes(other) || theirs.relatives.includes(one)) return 'relative'
   const isKind = isKindOf(ours.senses.v, theirs.senses.v) || isKindOf(theirs.senses.v, ours.senses.v)

@@ -3,7 +3,8 @@
  * a weight for those that its training has seen often.
  */
 import type { Pair } from './compared-pair.ts'
-import type { QuestionWord } from './question-words.ts'
+import type { Question, QuestionWord } from './question-words.ts'
+import type { Alignment } from './word-alignment.ts'
 
 /** Longer stretches, and more words replaced at once, hardly occur twice. */
 const MAX_STRETCH_WORDS = 4
@@ -44,9 +45,25 @@ export function nameEdits({ questions: [ours, theirs], alignment, rest: [left, a
     i = end + 1
     j = partner + 1
   }
-  return edits
+  return edits.concat(nameExchanges(ours, theirs, alignment))
+}
+
+/** Two words that are the other way round, by what stands between them: "instead of", also with its parts of speech. */
+function nameExchanges(ours: Question, theirs: Question, { partner }: Alignment): string[] {
+  const paired = ours.content.filter(i => (partner[i] ?? -1) >= 0)
+  return paired.flatMap((i, at) =>
+    paired.slice(at + 1).flatMap(end => {
+      const [j = 0, start = 0] = [partner[i], partner[end]]
+      if (start > j || end - i > MAX_STRETCH_WORDS || j - start > MAX_STRETCH_WORDS) return []
+      const between = [ours.words.slice(i + 1, end), theirs.words.slice(start + 1, j)] as const
+      const names = [textOf, kindsOf].map(name => `exchanged ${either(name(between[0]), name(between[1]))}`)
+      return [...new Set(names)]
+    }),
+  )
 }
 
 const textOf = (words: readonly QuestionWord[]) => words.map(({ text }) => text).join(' ')
+const kindsOf = (words: readonly QuestionWord[]) =>
+  words.map(({ text, kind, isContent }) => (isContent ? kind : text)).join(' ')
 const basesOf = (words: readonly QuestionWord[]) => words.map(({ base }) => base)
 const either = (one: string, other: string) => (one < other ? `${one} / ${other}` : `${other} / ${one}`)

@@ -8,8 +8,6 @@ import { weighEdits } from './trees.ts'
 import { alignWords } from './word-alignment.ts'
 import { FIRST_YES_NO_KIND } from './word-classes.ts'
 
-const inflections = ['s', 'd', 'ing', 'degree', 'other'] as const
-
 /** Returns the numbers of a pair; with `cosine`, also that. Symmetric. Training weighs the edits by weights of its own. */
 export function pairFeatures(
   one: Question,
@@ -28,20 +26,11 @@ export function pairFeatures(
   return features
 }
 
-const measures = [
-  measureOverlap,
-  measureText,
-  measureOrder,
-  measureRest,
-  measureRelations,
-  measureSlots,
-  measureCharacters,
-]
+const measures = [measureOverlap, measureText, measureOrder, measureRest, measureRelations, measureSlots]
 
 function measureOverlap({ questions: [ours, theirs], alignment, rest }: Pair, features: Features): void {
   const { partner, isMoved } = alignment
   const counts = { content: 0, movedContent: 0, movedSmall: 0, freeCase: 0, case: 0 }
-  const inflected = new Map(inflections.map(name => [name, 0]))
   for (const [i, word] of ours.words.entries()) {
     const other = theirs.words[partner[i] ?? -1]
     if (!other) continue
@@ -51,11 +40,7 @@ function measureOverlap({ questions: [ours, theirs], alignment, rest }: Pair, fe
       if (!isFree) counts.case += 1
       else if (word.isCaseSensitive) counts.freeCase += 1
     }
-    if (!word.isContent) continue
-    counts.content += 1
-    if (word.text === other.text) continue
-    const name = inflectionOf(word.form, other.form)
-    inflected.set(name, (inflected.get(name) ?? 0) + 1)
+    if (word.isContent) counts.content += 1
   }
   features.set('in order', share(alignment.inOrder, Math.max(ours.words.length, theirs.words.length)))
   features.set('equal content', counts.content)
@@ -77,15 +62,6 @@ function measureOverlap({ questions: [ours, theirs], alignment, rest }: Pair, fe
   features.set('moved small words', counts.movedSmall)
   features.set('letter case', counts.case)
   features.set('letter case left out', counts.freeCase)
-  for (const [name, count] of inflected) features.set(`inflection ${name}`, count)
-}
-
-function inflectionOf(one: string, other: string): (typeof inflections)[number] {
-  const forms = [one, other]
-  if (forms.includes('d')) return 'd'
-  if (forms.includes('ing')) return 'ing'
-  if (forms.includes('er') || forms.includes('est')) return 'degree'
-  return forms.includes('s') && forms.includes('plain') ? 's' : 'other'
 }
 
 function measureText({ questions: [ours, theirs] }: Pair, features: Features): void {
@@ -119,11 +95,4 @@ function measureOrder({ questions: [ours, theirs], alignment: { partner } }: Pai
   features.set('equal end, share', share(end, longer))
   const [one, other] = [ours.parts.neighbours, theirs.parts.neighbours]
   features.set('equal neighbours', share(countCommon(one, other), Math.max(one.size, other.size)))
-}
-
-function measureCharacters({ questions }: Pair, features: Features): void {
-  const [one, other] = [questions[0].parts.letters, questions[1].parts.letters]
-  const common = countCommon(one, other)
-  features.set('equal letters', share(common, one.size + other.size - common))
-  features.both('equal letters, of one', share(common, one.size), share(common, other.size))
 }

@@ -18,8 +18,6 @@ export interface QuestionWord {
   readonly kind: WordKind
   /** The senses of the base form in the lexicon. Words with many say little. */
   readonly senses: number
-  /** The inflection of a content word, such as `s`; `plain` for a base form, '' for a word without lemmas. */
-  readonly form: string
   readonly isContent: boolean
   /** True for a capital that says something: not of the first word, nor in a text of capitals. */
   readonly isCapital: boolean
@@ -57,8 +55,6 @@ export interface QuestionParts {
   readonly slots: readonly ReadonlySet<WordClass>[]
   /** The base forms of each content word and the next one. */
   readonly neighbours: ReadonlySet<string>
-  /** Three letters each. */
-  readonly letters: ReadonlySet<string>
   /** The position in `askedKinds` of what is asked for; -1 if nothing says it. */
   readonly asked: number
   /** The share of content words that are neither in the lexicon nor capitalised. */
@@ -140,7 +136,6 @@ function readParts(words: readonly QuestionWord[], content: readonly number[]): 
   return {
     slots: words.map((_, at) => smallWordsBefore(words, at)),
     neighbours: new Set(content.slice(1).map((at, k) => `${words[content[k] ?? 0]?.base} ${words[at]?.base}`)),
-    letters: new Set(Array.from({ length: read.length - 2 }, (_, at) => read.slice(at, at + 3))),
     asked: askedKinds.findIndex(phrases => phrases.some(phrase => read.includes(phrase))),
     unknownShare: unknown.length / Math.max(1, content.length),
   }
@@ -191,7 +186,6 @@ function classify(
     base: lemma?.word ?? text,
     wordClass,
     kind: isNumber ? 'number' : isContent ? (lemma?.kind ?? 'name') : wordClass === undefined ? 'sign' : 'small',
-    form: lemma?.form ?? '',
     senses: lemma ? countSenses(lemma.word, lemma.kind) : 0,
     isContent,
     isCapital: isCapitalised && (!isFirst || (isContent && lemma === undefined)),

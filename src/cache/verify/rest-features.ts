@@ -1,19 +1,17 @@
-/** The numbers of what has no counterpart in a pair of questions: by class, word, part of speech and place, and how its words are related. */
+/** The numbers of what has no counterpart in a pair of questions: by class and part of speech, and how its words are related. */
 import { LRUCache } from 'lru-cache'
 import { canonicalSynonymOf } from '../text/canonical-synonym.ts'
 import { findWordRelation, type WordRelation } from '../text/lexicon.ts'
 import { type Features, named, type Pair, sum } from './compared-pair.ts'
-import type { Question, QuestionWord, WordKind } from './question-words.ts'
-import { type Alignment, spellingLikeness } from './word-alignment.ts'
+import type { QuestionWord, WordKind } from './question-words.ts'
+import { spellingLikeness } from './word-alignment.ts'
 import { wordClasses } from './word-classes.ts'
 
 const kinds: readonly WordKind[] = ['n', 'v', 'a', 'r', 'name', 'number']
 const relations = ['synonym', 'opposite', 'relative', 'kind', 'neighbour', 'none', 'typo'] as const
-/** Where the rest stands: before, among or after the content words that have a counterpart. */
-const zones = ['before', 'among', 'after'] as const
 
-/** Counts what has no counterpart: by class, word, part of speech and place. */
-export function measureRest({ questions, alignment, rest }: Pair, features: Features): void {
+/** Counts what has no counterpart, by class and part of speech. */
+export function measureRest({ rest }: Pair, features: Features): void {
   const counts = [tally(rest[0]), tally(rest[1])] as const
   for (const { key, name } of classNames) features.set(name, Math.max(counts[0].get(key) ?? 0, counts[1].get(key) ?? 0))
   for (const { name } of kindNames) features.both(name, counts[0].get(name) ?? 0, counts[1].get(name) ?? 0)
@@ -23,42 +21,16 @@ export function measureRest({ questions, alignment, rest }: Pair, features: Feat
   ]
   features.both('senses of the rest, least', Math.min(99, ...senses[0]), Math.min(99, ...senses[1]))
   features.both('senses of the rest, all', sum(senses[0].map(Math.log1p)), sum(senses[1].map(Math.log1p)))
-  const ofKind = (kind: string) => (counts[0].get(kind) ?? 0) + (counts[1].get(kind) ?? 0)
-  features.set('signs', ofKind('kind sign'))
-  features.both('capitals', countCapitals(rest[0]), countCapitals(rest[1]))
-  const places = [countByZone(questions[0], 0, alignment), countByZone(questions[1], 1, alignment)] as const
-  for (const [at, { content, small }] of zoneNames.entries()) {
-    features.both(content, places[0][2 * at] ?? 0, places[1][2 * at] ?? 0)
-    features.both(small, places[0][2 * at + 1] ?? 0, places[1][2 * at + 1] ?? 0)
-  }
 }
 
 const classNames = named('class ', wordClasses)
 const kindNames = named('kind ', kinds)
-const zoneNames = zones.map(zone => ({ content: `content ${zone}`, small: `small words ${zone}` }))
-
-function countCapitals(words: readonly QuestionWord[]): number {
-  return words.filter(word => word.isContent && word.isCapital).length
-}
 
 function tally(words: readonly QuestionWord[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const { wordClass, kind } of words) {
     const name = wordClass ?? `kind ${kind}`
     counts.set(name, (counts.get(name) ?? 0) + 1)
-  }
-  return counts
-}
-
-/** Returns for each zone the content words and the small words of the rest. */
-function countByZone({ words, content }: Question, side: 0 | 1, { rest }: Alignment): readonly number[] {
-  const unpaired = new Set(rest[side])
-  const anchored = content.filter(at => !unpaired.has(at))
-  const [first = Number.POSITIVE_INFINITY, last = -1] = [anchored[0], anchored.at(-1)]
-  const counts = zones.flatMap(() => [0, 0])
-  for (const at of rest[side]) {
-    const place = 2 * (at < first ? 0 : at > last ? 2 : 1) + (words[at]?.isContent === true ? 0 : 1)
-    counts[place] = (counts[place] ?? 0) + 1
   }
   return counts
 }

@@ -26,12 +26,25 @@ test('names words of one question alone, words for others, other openings, and t
     ...['rest bake how / cook why', 'opening how / why', 'opening how do / why do', 'opening how do i / why do i'],
     ...['at how / why', 'at bake / cook'],
   ])
-  // Words that only moved are in the stretches alone.
+  // Words that only moved are in the stretches, and exchanged with others.
   expect(editsOf('in Go how do I sort', 'how do I sort in Go')).toEqual([
     ...['rest  / ', 'opening how / in', 'opening how do / in go', 'opening how do i / in go how'],
-    ...['at  / in go', 'at  / in go'],
+    ...['at  / in go', 'at  / in go', 'exchanged how do i / in'],
   ])
   expect(editsOf('how do I bake bread', 'how do I bake bread')).toEqual(['rest  / '])
+})
+
+test('names two words that are the other way round by what stands between them', () => {
+  const exchanges = (one: string, other: string) => editsOf(one, other).filter(edit => edit.startsWith('exchanged'))
+  // The adverb "instead" is content too, and is exchanged with each of the two.
+  expect(exchanges('can I use oil instead of butter', 'can I use butter instead of oil')).toEqual([
+    ...['exchanged  / of', 'exchanged instead of / instead of', 'exchanged r of / r of', 'exchanged  / of'],
+  ])
+  expect(exchanges('the capital of France', 'France capital')).toEqual(['exchanged  / of'])
+  expect(exchanges('how do I bake bread', 'how do I bake white bread')).toEqual([])
+  // Further apart, what stands between them hardly occurs twice.
+  const far = 'that all the other people on this planet like'
+  expect(exchanges(`do cats ${far} dogs`, `do dogs ${far} cats`)).not.toContainEqual(expect.stringContaining('people'))
 })
 
 test('names the same edits in either order', () => {
