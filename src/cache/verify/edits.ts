@@ -48,7 +48,7 @@ export function nameEdits({ questions: [ours, theirs], alignment, rest: [left, a
   return edits.concat(nameExchanges(ours, theirs, alignment))
 }
 
-/** Two words that are the other way round, by what stands between them: "instead of", also with its parts of speech. */
+/** Names two content words whose order is reversed, by the words between them, such as "instead of", and by their parts of speech. */
 function nameExchanges(ours: Question, theirs: Question, { partner }: Alignment): string[] {
   const paired = ours.content.filter(i => (partner[i] ?? -1) >= 0)
   return paired.flatMap((i, at) =>
