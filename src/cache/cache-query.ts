@@ -104,10 +104,11 @@ function buildSemanticQuery({
   // Texts that were normalized are never compared with texts that were not.
   const context = normalized.context === 'work' ? sha256(`work ${rest}`) : rest
   // The message's other texts may depend on the time or concern the end user.
-  const message = prompt.message === prompt.text ? normalized : normalizePrompt(prompt.message, 'work')
+  const isInTemplate = prompt.message !== prompt.text
+  const message = isInTemplate ? normalizePrompt(prompt.message, 'work') : normalized
   if (!message.isSemantic) return 'no-candidate'
   const hasBypass = resolvedKey.semantic_policy !== 'threshold'
-  const bypass = hasBypass ? (findBypassReason(message) ?? findBypassReason(normalized)) : null
+  const bypass = hasBypass ? (findBypassReason(message) ?? (isInTemplate ? findBypassReason(normalized) : null)) : null
   if (bypass) return bypass
   const scope = semanticScope(resolvedKey, identity.body, describeMessage(prompt, normalized, message))
   const scopeOfVerdicts = verdictScope(scope, identity.namespace)
