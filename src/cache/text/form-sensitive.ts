@@ -40,7 +40,9 @@ const formWords = wordSet(`
 const aboutItself = [
   /\b(?:did|was|were|have|had) i (?:\w+ )?(?:rude|polite|nice|formal|unclear|shouting|yelling|impolite|ask|say|spell|write|type|greet)/,
   /\b(?:do|am) i (?:sound|seem|come across|appear|being|rude|polite|shouting|yelling|nice|formal)\b/,
-  /\b(?:my|this|your) (?:prompt|question|message|request|input|query|tone|mood|style|writing|greeting|typing|post|punctuation|english|wording|text)\b/,
+  /\b(?:my|this|your) (?:prompt|question|message|request|input|query|tone|mood|style|writing|greeting|typing|post|punctuation|wording|text)\b/,
+  // Not "improve my English", which is a skill.
+  /(?<!\b(?:improv|learn|practi[cs]|polish|perfect|develop|enhanc|strengthen|boost)(?:e|ing)? )\bmy english\b/,
   /\b(?:is|was|are|does|did|do|should|must|could|would|can|will|has) this\b/,
   /\b(?:of|in|with) this$/,
   /\b(?:this|that|it) means?$/,

@@ -69,6 +69,8 @@ describe('compares plain questions only', () => {
     ['reset password iphone', true],
     ['I am new to Go. How do I read a file?', true],
     ['Excel: how do I freeze a row?', true],
+    ['How can I improve my English?', true],
+    ['What do you think of my English?', false],
     ['I am tired.', false],
     ['x = 5;', false],
     ['What is "a b"?', false],
