@@ -38,7 +38,7 @@ await proxy.settle()
 /** A page whose picture is taken from another one. */
 const SHOWN_AFTER: Record<string, string> = { requests: 'request', keys: 'new-key' }
 const taken = new Set<string>()
-const root = proxy.baseUrl.slice(0, -'/v1'.length)
+const root = proxy.rootUrl
 const browser = await openBrowser()
 for (const { name: look, ...options } of LOOKS) {
   const context = await browser.newContext(options)

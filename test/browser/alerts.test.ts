@@ -143,7 +143,7 @@ describe.skipIf(!chromiumPath)(title, () => {
 })
 
 async function openAlerts(page: Page, proxy: TestProxy): Promise<void> {
-  const root = proxy.baseUrl.slice(0, -'/v1'.length)
+  const root = proxy.rootUrl
   await logIn(page, root)
   const [project] = await proxy.query<{ id: number }>(`select create_project('acme', 'free') as id`)
   await page.goto(`${root}/dashboard/proj_${project?.id}/settings/alerts`)

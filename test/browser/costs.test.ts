@@ -39,7 +39,7 @@ describe.skipIf(!chromiumPath)(title, () => {
         Array.from({ length: 41 }, (_, n) => recordOf(project, keys, n)),
         crypto.randomUUID(),
       )
-      home = `${proxy.baseUrl.slice(0, -'/v1'.length)}/dashboard`
+      home = `${proxy.rootUrl}/dashboard`
       browser = await openBrowser()
       page = await (await browser.newContext({ acceptDownloads: true })).newPage()
       await logIn(page, home.slice(0, -'/dashboard'.length))

@@ -79,7 +79,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       return seeded
     })
     beforeAll(async () => {
-      root = proxy.baseUrl.slice(0, -'/v1'.length)
+      root = proxy.rootUrl
       await addAdministrator(proxy)
     })
 

@@ -40,7 +40,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     let parts: Record<string, string>
 
     beforeAll(async () => {
-      root = proxy.baseUrl.slice(0, -'/v1'.length)
+      root = proxy.rootUrl
       await addAdministrator(proxy)
       await fill()
       browser = await openBrowser()

@@ -30,7 +30,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     beforeAll(async () => {
       const stores = await backend.open()
       proxy = await startProxy({ stores, dashboard: true })
-      root = proxy.baseUrl.slice(0, -'/v1'.length)
+      root = proxy.rootUrl
       await addAdministrator(proxy)
       browser = await openBrowser()
       // A time zone whose hours do not begin with those of UTC.

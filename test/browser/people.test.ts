@@ -17,7 +17,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     let root: string
     let page: Page
     beforeAll(async () => {
-      root = proxy.baseUrl.slice(0, -'/v1'.length)
+      root = proxy.rootUrl
       await addAdministrator(proxy)
       browser = await openBrowser()
       page = await (await browser.newContext()).newPage()

@@ -28,7 +28,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       const { project } = await seedUsage(proxy)
       browser = await openBrowser()
       page = await (await browser.newContext()).newPage()
-      const root = proxy.baseUrl.slice(0, -'/v1'.length)
+      const root = proxy.rootUrl
       await logIn(page, root)
       settings = `${root}/dashboard/${project}/settings`
     })

@@ -28,7 +28,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     let root: string
     let page: Page
     beforeAll(async () => {
-      root = proxy.baseUrl.slice(0, -'/v1'.length)
+      root = proxy.rootUrl
       await addAdministrator(proxy)
       const [made] = await proxy.query<{ id: number }>(`select create_project('play', 'pro') as id`)
       browser = await openBrowser()

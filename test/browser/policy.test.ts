@@ -22,10 +22,10 @@ describe.skipIf(!chromiumPath)(title, () => {
     beforeAll(async () => {
       await addAdministrator(proxy)
       const seeded = await seedUsage(proxy)
-      project = `${proxy.baseUrl.slice(0, -'/v1'.length)}/dashboard/${seeded.project}`
+      project = `${proxy.rootUrl}/dashboard/${seeded.project}`
       browser = await openBrowser()
       page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage()
-      await logIn(page, proxy.baseUrl.slice(0, -'/v1'.length))
+      await logIn(page, proxy.rootUrl)
     })
     afterAll(() => browser?.close())
 

@@ -25,7 +25,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     beforeAll(async () => {
       const stores = await backend.open()
       proxy = await startProxy({ dashboard: true, stores })
-      root = proxy.baseUrl.slice(0, -'/v1'.length)
+      root = proxy.rootUrl
       await addAdministrator(proxy)
       const seeded = await seedUsage(proxy)
       await seedMatches(proxy, seeded)

@@ -22,7 +22,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     beforeAll(async () => {
       const stores = await backend.open()
       proxy = await startProxy({ dashboard: true, stores })
-      root = proxy.baseUrl.slice(0, -'/v1'.length)
+      root = proxy.rootUrl
       await addAdministrator(proxy)
       seeded = await seedUsage(proxy)
       // Recent requests, newest first: a rate limit, a failed provider, a miss, and one that is a year old.

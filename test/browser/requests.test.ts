@@ -29,7 +29,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       const stores = await backend.open()
       const environment = { ...upstream.environment, UPSTREAM_MAX_RETRIES: '0' }
       proxy = await startProxy({ dashboard: true, stores, environment })
-      root = proxy.baseUrl.slice(0, -'/v1'.length)
+      root = proxy.rootUrl
       await addAdministrator(proxy)
       seeded = await seedUsage(proxy)
       await seedMatches(proxy, seeded)

@@ -34,7 +34,7 @@ describe.skipIf(!chromiumPath)(title, () => {
         for (let n = 0; n < 6 * (at + 1); n++) records.push(recordOf(made?.id ?? 0, key?.id ?? 0, n))
       }
       await recordUsage(proxy.stores.database, records, crypto.randomUUID())
-      root = proxy.baseUrl.slice(0, -'/v1'.length)
+      root = proxy.rootUrl
       browser = await openBrowser()
       page = await (await browser.newContext()).newPage()
       await page.setViewportSize(DESKTOP)

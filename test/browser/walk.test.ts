@@ -81,7 +81,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     }
 
     test('accepts an invitation, and invites another user', async () => {
-      const root = proxy.baseUrl.slice(0, -'/v1'.length)
+      const root = proxy.rootUrl
       const administrator = await openPage()
       await logIn(administrator, root)
       await administrator.getByRole('button', { name: 'Create project' }).click()

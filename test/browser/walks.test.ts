@@ -116,7 +116,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       beforeAll(async () => {
         const stores = await backend.open()
         proxy = await startProxy({ dashboard: true, stores, environment: upstreams.environment })
-        root = proxy.baseUrl.slice(0, -'/v1'.length)
+        root = proxy.rootUrl
         await addAdministrator(proxy)
         const { project } = await seedUsage(proxy)
         const issue = async (name: string) => {

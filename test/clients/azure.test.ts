@@ -15,7 +15,7 @@ describeOnce('Azure’s client', backend => {
   let client: AzureOpenAI
 
   beforeAll(async () => {
-    root = proxy.baseUrl.slice(0, -'/v1'.length)
+    root = proxy.rootUrl
     apiKey = await proxy.createKey({ project: 'azure', type: 'project' })
     await storeKey(proxy.stores, 'azure', 'openai', 'sk-own')
     client = new AzureOpenAI({ endpoint: root, apiKey, apiVersion: '2025-04-01-preview', maxRetries: 0 })

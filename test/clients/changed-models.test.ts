@@ -85,7 +85,7 @@ describeOnce('another model continues', backend => {
   }
 
   async function loopAtMessages(models: readonly string[], how: string): Promise<string> {
-    const client = new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), apiKey, maxRetries: 0 })
+    const client = new Anthropic({ baseURL: proxy.rootUrl, apiKey, maxRetries: 0 })
     const tools = [{ name: TOOL, input_schema: SCHEMA }]
     const messages: Anthropic.MessageParam[] = [{ role: 'user', content: question }]
     let text = ''

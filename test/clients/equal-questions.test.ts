@@ -65,7 +65,7 @@ describeBackends('a question in another encoding', backend => {
     )
     const to = { baseURL: proxy.baseUrl, apiKey: key, fetch: watch }
     openai = new OpenAI({ ...to, maxRetries: 0 })
-    const address = proxy.baseUrl.replace(/\/v1$/, '')
+    const address = proxy.rootUrl
     // The version that the AI SDK sends. It is part of the cache key, because it can change the response.
     const defaultHeaders = { 'anthropic-version': '2023-06-01' }
     anthropic = new Anthropic({ ...to, baseURL: address, maxRetries: 0, defaultHeaders })

@@ -30,7 +30,7 @@ describeOnce('requests without a model', backend => {
   let key: string
 
   beforeAll(async () => {
-    root = proxy.baseUrl.slice(0, -'/v1'.length)
+    root = proxy.rootUrl
   })
   beforeEach(async () => {
     upstreams.reset()

@@ -27,7 +27,7 @@ describeOnce('Google’s package', backend => {
   let root: string
 
   beforeAll(async () => {
-    root = proxy.baseUrl.replace(/\/v1$/, '')
+    root = proxy.rootUrl
   })
   beforeEach(async () => {
     upstreams.reset()

@@ -32,8 +32,7 @@ describeOnce('message batches', backend => {
     await storeKey(proxy.stores, project, 'anthropic', 'sk-ant-shared')
   })
 
-  const connect = (apiKey: string) =>
-    new Anthropic({ baseURL: `${proxy.baseUrl.replace(/\/v1$/, '')}/anthropic`, apiKey, maxRetries: 0 })
+  const connect = (apiKey: string) => new Anthropic({ baseURL: `${proxy.rootUrl}/anthropic`, apiKey, maxRetries: 0 })
   const create = (requests: Requests, by = client) => by.messages.batches.create({ requests })
 
   /** Retrieves the batch until it has ended. */

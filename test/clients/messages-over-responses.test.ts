@@ -32,7 +32,7 @@ describeOnce('messages over Responses', backend => {
     project = `p-${crypto.randomUUID()}`
     const apiKey = await proxy.createKey({ project, type: 'project' })
     for (const vendor of ['openai', 'anthropic'] as const) await storeKey(proxy.stores, project, vendor, 'sk-own')
-    client = new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), apiKey, maxRetries: 0 })
+    client = new Anthropic({ baseURL: proxy.rootUrl, apiKey, maxRetries: 0 })
     question = `What colour is it? ${crypto.randomUUID()}`
   })
 
@@ -287,7 +287,7 @@ describeOnce('messages at an aggregator that has Responses alone', backend => {
 
   beforeAll(async () => {
     const apiKey = await proxy.createKey({ project: `p-${crypto.randomUUID()}`, type: 'project' })
-    client = new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), apiKey, maxRetries: 0 })
+    client = new Anthropic({ baseURL: proxy.rootUrl, apiKey, maxRetries: 0 })
   })
 
   test.each(HOW)('call a tool and continue with its result, %s', async how => {

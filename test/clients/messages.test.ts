@@ -31,7 +31,7 @@ describeOnce('Anthropic’s package requests messages', backend => {
 
   /** Anthropic's clients append /v1 to the base URL. */
   function connect(options: { apiKey?: string | null; authToken?: string | null }): Anthropic {
-    return new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), maxRetries: 0, ...options })
+    return new Anthropic({ baseURL: proxy.rootUrl, maxRetries: 0, ...options })
   }
 
   function ask(model: string, content = `Hello ${crypto.randomUUID()}`): MessageCreateParamsNonStreaming {

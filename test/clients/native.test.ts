@@ -203,7 +203,7 @@ describe.each(['chat', 'all'])('with an aggregator that supports %s', speaks => 
 
     test.each(draw(HOW))('at /v1/messages with Anthropic’s tool runner, and the AI SDK, %s', async how => {
       upstreams.aggregator.script(thinkInMessages())
-      const anthropic = new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), apiKey, maxRetries: 0 })
+      const anthropic = new Anthropic({ baseURL: proxy.rootUrl, apiKey, maxRetries: 0 })
       const look = betaTool({ name: TOOL, description: 'Looks.', inputSchema: SCHEMA, run: () => 'Blue.' })
       const params = {
         model: MODEL,

@@ -146,7 +146,7 @@ describeBackends('provider extras that a client omits are restored', backend => 
   })
 
   test.each(each(MESSAGES_FORMS))('%s at /v1/messages, %s: %s', async (_, how, form, model) => {
-    const client = new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), apiKey, maxRetries: 0 })
+    const client = new Anthropic({ baseURL: proxy.rootUrl, apiKey, maxRetries: 0 })
     const messages: Anthropic.MessageParam[] = [{ role: 'user', content: question }]
     let content: Anthropic.ContentBlock[] = []
     for (let step = 0; step < 3; step++) {

@@ -108,7 +108,7 @@ describe.skipIf(LANGUAGES.every(missing))('clients of other languages', () => {
     const direct = await proxy.createKey({ project: 'direct', type: 'project' })
     for (const provider of PROVIDERS) await storeKey(proxy.stores, 'direct', provider, 'sk-own')
     environment = {
-      PROXY_ROOT: proxy.baseUrl.replace(/\/v1$/, ''),
+      PROXY_ROOT: proxy.rootUrl,
       PROXY_KEY_DIRECT: direct,
       PROXY_KEY_AGGREGATOR: await proxy.createKey({ type: 'project' }),
     }

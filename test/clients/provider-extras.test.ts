@@ -38,7 +38,7 @@ describeOnce('provider extras of a message return to the provider', backend => {
     upstreams.aggregator.script(strictVendorScript())
     apiKey = await proxy.createKey({ project: `p-${crypto.randomUUID()}`, type: 'project' })
     openai = new OpenAI({ baseURL: proxy.baseUrl, apiKey, maxRetries: 0 })
-    anthropic = new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), apiKey, maxRetries: 0 })
+    anthropic = new Anthropic({ baseURL: proxy.rootUrl, apiKey, maxRetries: 0 })
     question = `What colour is it? ${crypto.randomUUID()}`
   })
 
@@ -140,7 +140,7 @@ describeOnce('provider extras of a message return to the provider', backend => {
     const call = output.find(({ type }) => type === 'function_call') as OpenAI.Responses.ResponseFunctionToolCall
     input.push(...(output as ResponseInput), result(call.call_id))
     await responses.create({ model: other, tools, input, store: false })
-    const messages = new Anthropic({ ...at, baseURL: proxy.baseUrl.replace(/\/v1$/, '') }).messages
+    const messages = new Anthropic({ ...at, baseURL: proxy.rootUrl }).messages
     const params = { max_tokens: 500, tools: [{ name: TOOL, input_schema: SCHEMA }] }
     const turns: Anthropic.MessageParam[] = [{ role: 'user', content: question + much }]
     const { content } = await messages.create({ ...params, model, messages: turns })
@@ -187,7 +187,7 @@ describeOnce('provider extras of a message return to the provider', backend => {
   })
 
   test.each(draw(VENDORS))('%s at Gemini’s API, %s', async (_, how, model) => {
-    const google = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: proxy.baseUrl.replace(/\/v1$/, '') } })
+    const google = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: proxy.rootUrl } })
     const tools = [{ functionDeclarations: [{ name: TOOL, parametersJsonSchema: SCHEMA }] }]
     const chat = google.chats.create({ model, config: { tools } })
     let message: PartListUnion = question

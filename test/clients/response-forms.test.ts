@@ -77,7 +77,7 @@ describeOnce('a response', backend => {
     for (const provider of ['openai', 'anthropic', 'groq'] as const)
       await storeKey(proxy.stores, project, provider, 'sk-own')
     const openai = new OpenAI({ baseURL: proxy.baseUrl, apiKey, maxRetries: 0 })
-    const anthropic = new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), apiKey, maxRetries: 0 })
+    const anthropic = new Anthropic({ baseURL: proxy.rootUrl, apiKey, maxRetries: 0 })
     return { openai, anthropic }
   }
 

@@ -15,7 +15,7 @@ describeOnce('a vendor’s base address', backend => {
   let apiKey: string
 
   beforeAll(async () => {
-    root = proxy.baseUrl.slice(0, -'/v1'.length)
+    root = proxy.rootUrl
     apiKey = await proxy.createKey({ type: 'project' })
   })
 

@@ -57,7 +57,7 @@ describe.skipIf(missing)(missing ?? 'the chat page', () => {
     })
 
     async function send(to: TestProxy, text: string, bearer = key): Promise<string> {
-      await page.getByLabel('Address').fill(to.baseUrl.replace('/v1', ''))
+      await page.getByLabel('Address').fill(to.rootUrl)
       await page.getByLabel('API key').fill(bearer)
       await page.getByLabel('Message').fill(text)
       const before = await page.locator('article .meta').count()

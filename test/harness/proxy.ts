@@ -16,6 +16,8 @@ import { queriesOf } from './queries.ts'
 export interface TestProxy {
   /** Ends in /v1. */
   baseUrl: string
+  /** The same without /v1. */
+  rootUrl: string
   port: number
   stores: Stores
   /** Creates a key of a project on a plan. Returns its secret. */
@@ -122,8 +124,10 @@ export async function startProxy({
     [],
   )
 
+  const rootUrl = `http://127.0.0.1:${server.port}`
   return {
-    baseUrl: `http://127.0.0.1:${server.port}/v1`,
+    baseUrl: `${rootUrl}/v1`,
+    rootUrl,
     port: server.port,
     stores,
     async createKey({ project, plan = 'open', type = 'test', settings } = {}) {

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { duringTests } from '../harness/during-tests.ts'
 import { startProxy } from '../harness/proxy.ts'
-import { addUser, issueAdminKey, rootOf, send } from '../integration/admin/people.ts'
+import { addUser, issueAdminKey, send } from '../integration/admin/people.ts'
 import { createMemoryLog } from '../integration/hostile/memory-log.ts'
 
 interface Operation {
@@ -79,7 +79,7 @@ describeOnce('hostile values in the admin API', backend => {
   beforeAll(async () => {
     await addUser(proxy, 'root@example.org', 'owner')
     key = await issueAdminKey(proxy, 'root@example.org')
-    const described = (await (await fetch(`${rootOf(proxy)}/openapi.json`)).json()) as {
+    const described = (await (await fetch(`${proxy.rootUrl}/openapi.json`)).json()) as {
       paths: Record<string, Record<string, Operation>>
     }
     routes = Object.entries(described.paths).flatMap(([path, operations]) =>

@@ -114,7 +114,7 @@ describeOnce('aliases', backend => {
     await client.audio.transcriptions.create({ model: 'ears', file })
     expect(upstreams.openai.requests.at(-1)?.bodyText).toMatch(/name="model"\r\n\r\nwhisper-1\r\n/)
     const { model: _, ...unnamed } = chat('')
-    const azure = { baseUrl: proxy.baseUrl.replace(/\/v1$/, '') }
+    const azure = { baseUrl: proxy.rootUrl }
     const deployed = await post(azure, key, '/openai/deployments/smart/chat/completions?api-version=1', unnamed)
     expect(summarize(await readAnswer(deployed))[2]).toBe('openai/gpt-4o-mini')
     const counted = await post(proxy, key, '/responses/input_tokens', { model: 'smart', input: 'Hello' })

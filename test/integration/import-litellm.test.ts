@@ -553,7 +553,7 @@ describeBackends('import litellm', backend => {
       const client = (apiKey: string) => new OpenAI({ apiKey, baseURL: proxy.baseUrl, maxRetries: 0 })
       const send = (key: string, model: string) =>
         client(key).chat.completions.create({ model, messages: [{ role: 'user', content: 'Hello' }] })
-      const environment = { PROXY: proxy.baseUrl.slice(0, -'/v1'.length), A_LITELLM_KEY: 'sk-hanse-2' }
+      const environment = { PROXY: proxy.rootUrl, A_LITELLM_KEY: 'sk-hanse-2' }
       expect(await runBlock(findBlock(PAGE, 'A_LITELLM_KEY'), environment)).toContain('"choices"')
       expect((await send('sk-hanse-1-before', 'fast')).choices[0]?.message.content).toBeTruthy()
       await expect(send('sk-hanse-2', 'claude')).rejects.toMatchObject({ status: 403 })

@@ -49,7 +49,7 @@ describeBackends('the log of a request', backend => {
 
   test('a model that only a path can name is recorded as text', async () => {
     const id = crypto.randomUUID()
-    const root = { baseUrl: proxy.baseUrl.replace(/\/v1$/, '') }
+    const root = { baseUrl: proxy.rootUrl }
     const path = '/openai/deployments/a%00b/chat/completions?api-version=1'
     const { model: _, ...unnamed } = question('Hello')
     const refused = await post(root, sandboxKey, path, unnamed, { headers: { 'x-request-id': id } })

@@ -109,7 +109,7 @@ describe.skipIf(!isWanted)('command-line clients', () => {
 
     function runClaude(key: string, model: string): Promise<string> {
       return run(['claude', '-p', 'What does the note say?', '--output-format', 'json'], {
-        ANTHROPIC_BASE_URL: proxy.baseUrl.replace(/\/v1$/, ''),
+        ANTHROPIC_BASE_URL: proxy.rootUrl,
         ANTHROPIC_AUTH_TOKEN: key,
         ANTHROPIC_MODEL: model,
         CLAUDE_CODE_MAX_CONTEXT_TOKENS: '1050000',

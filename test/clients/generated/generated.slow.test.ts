@@ -8,7 +8,7 @@ import { readDescription } from '../../harness/description.ts'
 import { duringTests } from '../../harness/during-tests.ts'
 import { startProxy } from '../../harness/proxy.ts'
 import { createTemporaryDirectory } from '../../harness/temporary-directory.ts'
-import { addUser, issueAdminKey, rootOf } from '../../integration/admin/people.ts'
+import { addUser, issueAdminKey } from '../../integration/admin/people.ts'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 
@@ -81,7 +81,7 @@ describeOnce('a generated client', backend => {
     expect(await checkTypes(PROGRAM)).toMatchObject({ code: 0, out: '' })
     await addUser(proxy, 'root@example.org', 'owner')
     const ADMIN_KEY = await issueAdminKey(proxy, 'root@example.org')
-    const ran = await run([process.execPath, 'program.ts'], { ADMIN_KEY, ROOT: rootOf(proxy) })
+    const ran = await run([process.execPath, 'program.ts'], { ADMIN_KEY, ROOT: proxy.rootUrl })
     expect([ran.code, ran.err]).toEqual([0, ''])
     expect(JSON.parse(ran.out)).toEqual({
       name: 'generated',

@@ -8,7 +8,6 @@ import { type DescribedOperation, listOperations } from '../../harness/descripti
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { openSharedEmbedded } from '../../harness/shared-embedded.ts'
-import { rootOf } from '../../integration/admin/people.ts'
 import { type Everything, makeEverything } from './one-of-everything.ts'
 import { preparePython } from './prepare-python.ts'
 
@@ -98,7 +97,7 @@ describe.skipIf('missing' in prepared)(
       writeFileSync(join(folder, 'schemathesis.toml'), writeConfig(operations, everything))
       const { python, environment } = prepared as Exclude<typeof prepared, { missing: string }>
       const authorization = ['-H', `Authorization: Bearer ${everything.adminKey}`]
-      const command = [python, '-m', 'schemathesis.cli', 'run', `${rootOf(proxy)}/openapi.json`, ...authorization]
+      const command = [python, '-m', 'schemathesis.cli', 'run', `${proxy.rootUrl}/openapi.json`, ...authorization]
       const child = Bun.spawn([...command, ...ARGUMENTS, ...SEED], {
         cwd: folder,
         env: { ...process.env, ...environment },

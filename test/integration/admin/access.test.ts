@@ -5,7 +5,7 @@ import { ask } from '../../harness/client.ts'
 import { draw } from '../../harness/depth.ts'
 import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
-import { addUser, type Browser, issueAdminKey, logIn, PASSWORD, rootOf, send } from './people.ts'
+import { addUser, type Browser, issueAdminKey, logIn, PASSWORD, send } from './people.ts'
 
 /** The least privilege that a route requires of the caller: a role in the project, or the administrator role. */
 type Need = 'viewer' | 'member' | 'owner' | 'administrator'
@@ -798,7 +798,7 @@ describeOnce('access rights', backend => {
     expect(plain.headers.get('set-cookie')).toMatch(
       /^model_proxy_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+$/,
     )
-    const elsewhere = await fetch(`${rootOf(proxy)}/dashboard/api/login`, {
+    const elsewhere = await fetch(`${proxy.rootUrl}/dashboard/api/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', host: 'proxy.example.org' },
       body: JSON.stringify(body),

@@ -5,7 +5,7 @@ import type { HttpRequestContext } from '../../../src/http/respond.ts'
 import { describeBackends } from '../../harness/backends.ts'
 import { duringTests } from '../../harness/during-tests.ts'
 import { startProxy } from '../../harness/proxy.ts'
-import { addUser, issueAdminKey, rootOf } from './people.ts'
+import { addUser, issueAdminKey } from './people.ts'
 
 const PATH = '/v1/organization/projects?limit=100'
 
@@ -19,7 +19,7 @@ describeBackends('conditional and compressed responses', backend => {
   })
 
   const get = (path: string, headers: Record<string, string> = {}) =>
-    fetch(`${rootOf(proxy)}${path}`, {
+    fetch(`${proxy.rootUrl}${path}`, {
       headers: { authorization: `Bearer ${adminKey}`, 'accept-encoding': 'identity', ...headers },
     })
 
@@ -46,7 +46,7 @@ describeBackends('conditional and compressed responses', backend => {
   test('a 304 needs the same rights as the response', async () => {
     const etag = (await get(PATH)).headers.get('etag') ?? ''
     const headers = { authorization: 'Bearer wrong', 'if-none-match': etag }
-    expect((await fetch(`${rootOf(proxy)}${PATH}`, { headers })).status).toBe(401)
+    expect((await fetch(`${proxy.rootUrl}${PATH}`, { headers })).status).toBe(401)
   })
 
   test.each([
@@ -78,7 +78,7 @@ describeBackends('conditional and compressed responses', backend => {
   })
 
   test('a change has no ETag', async () => {
-    const created = await fetch(`${rootOf(proxy)}/v1/organization/projects`, {
+    const created = await fetch(`${proxy.rootUrl}/v1/organization/projects`, {
       method: 'POST',
       headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json', 'accept-encoding': 'gzip' },
       body: JSON.stringify({ name: 'five' }),

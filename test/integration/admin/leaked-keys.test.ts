@@ -79,7 +79,7 @@ describeOnce('leaked keys', backend => {
 
   test('are in no log and no metric', async () => {
     await find(leaked)
-    const metrics = await (await fetch(`${proxy.baseUrl.slice(0, -3)}/metrics`)).text()
+    const metrics = await (await fetch(`${proxy.rootUrl}/metrics`)).text()
     expect(metrics).not.toContain(leaked.slice(9))
     const [row] = await proxy.query<{ n: number }>(
       `select count(*)::integer as n from audit_log l where l::text like '%${leaked.slice(17)}%'`,

@@ -5,7 +5,7 @@ import Provider from 'oidc-provider'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
-import { addUser, logIn, rootOf, send } from './people.ts'
+import { addUser, logIn, send } from './people.ts'
 
 const CLIENT = { id: 'model-proxy', secret: 'a-secret-of-the-client' }
 
@@ -134,7 +134,7 @@ function openJar() {
 /** Follows the whole login, to the provider and back. Returns the proxy's last response and the browser. */
 async function logInAt(proxy: TestProxy, name: string) {
   const visit = openJar()
-  let at = `${rootOf(proxy)}/dashboard/api/oidc`
+  let at = `${proxy.rootUrl}/dashboard/api/oidc`
   let response = await visit(at)
   for (let step = 0; step < 15 && response.status >= 300 && response.status < 400; step++) {
     at = new URL(response.headers.get('location') ?? '', at).href
@@ -159,7 +159,7 @@ describeOnce('a login by OpenID Connect', backend => {
       stores: await backend.open(),
       environment: { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: CLIENT.id, OIDC_CLIENT_SECRET: CLIENT.secret },
     })
-    startProvider(server, `${rootOf(proxy)}/dashboard/api/oidc/callback`)
+    startProvider(server, `${proxy.rootUrl}/dashboard/api/oidc/callback`)
   })
   afterAll(async () => {
     await proxy.stop()
@@ -169,7 +169,7 @@ describeOnce('a login by OpenID Connect', backend => {
 
   const logInAs = (name: string) => logInAt(proxy, name)
   const sessionOf = async (visit: ReturnType<typeof openJar>) =>
-    (await visit(`${rootOf(proxy)}/dashboard/api/session`)).json()
+    (await visit(`${proxy.rootUrl}/dashboard/api/session`)).json()
 
   test('accepts a token that is signed with the provider’s new key', async () => {
     forge = claiming({ email: 'anew@example.org', email_verified: true })
@@ -185,7 +185,7 @@ describeOnce('a login by OpenID Connect', backend => {
       forge = null
     })
     expect(response.headers.get('location')).toBe('/dashboard?login=refused')
-    expect(await visit(`${rootOf(proxy)}/dashboard/api/session`)).toMatchObject({ status: 401 })
+    expect(await visit(`${proxy.rootUrl}/dashboard/api/session`)).toMatchObject({ status: 401 })
     expect(await proxy.query(`select email from users where email like 'forged%'`)).toEqual([])
     await proxy.query('delete from login_attempts')
   })
@@ -204,7 +204,7 @@ describeOnce('a login by OpenID Connect', backend => {
   test('is offered, and requires proof of possession', async () => {
     const options = await send(proxy, 'GET', '/dashboard/api/login-options')
     expect(options.json.oidc.issuer).toMatch(/^http:\/\/127/)
-    const begun = await openJar()(`${rootOf(proxy)}/dashboard/api/oidc`)
+    const begun = await openJar()(`${proxy.rootUrl}/dashboard/api/oidc`)
     const location = new URL(begun.headers.get('location') ?? '')
     expect(Object.fromEntries(location.searchParams)).toMatchObject({
       response_type: 'code',
@@ -252,7 +252,7 @@ describeOnce('a login by OpenID Connect', backend => {
     await proxy.query(`select create_project('secret', 'free')`)
     const { visit } = await logInAs('grace')
     expect(await sessionOf(visit)).toMatchObject({ user: { email: 'grace@example.org', role: 'reader' } })
-    const projects = async () => (await visit(`${rootOf(proxy)}/v1/organization/projects`)).json()
+    const projects = async () => (await visit(`${proxy.rootUrl}/v1/organization/projects`)).json()
     expect(await projects()).toMatchObject({ data: [] })
     await proxy.query(`select add_member('secret', 'grace@example.org', 'viewer')`)
     expect(await projects()).toMatchObject({ data: [{ name: 'secret', your_role: 'viewer' }] })
@@ -271,7 +271,7 @@ describeOnce('a login by OpenID Connect', backend => {
     const { returned } = await logInAs('grace')
     await proxy.query(`update login_attempts set attempts = 30 where subject like 'address:%'`)
     const begun = openJar()
-    await begun(`${rootOf(proxy)}/dashboard/api/oidc`)
+    await begun(`${proxy.rootUrl}/dashboard/api/oidc`)
     expect((await begun(returned)).headers.get('location')).toBe('/dashboard?login=throttled')
     await proxy.query('delete from login_attempts')
   })
@@ -293,7 +293,7 @@ describeOnce('a login by OpenID Connect', backend => {
     expect(elsewhere.headers.get('location')).toBe('/dashboard?login=expired')
     expect((await visit(returned)).headers.get('location')).toBe('/dashboard?login=expired')
     const other = openJar()
-    await other(`${rootOf(proxy)}/dashboard/api/oidc`)
+    await other(`${proxy.rootUrl}/dashboard/api/oidc`)
     expect((await other(returned)).headers.get('location')).toBe('/dashboard?login=refused')
   })
 })
@@ -316,7 +316,7 @@ describeOnce('a login limited by domain and groups', backend => {
         OIDC_GROUP_ROLES: 'platform=owner,engineers=reader',
       },
     })
-    startProvider(server, `${rootOf(proxy)}/dashboard/api/oidc/callback`)
+    startProvider(server, `${proxy.rootUrl}/dashboard/api/oidc/callback`)
     await addUser(proxy, 'first@example.org', 'owner')
   })
   afterAll(async () => {
@@ -334,7 +334,7 @@ describeOnce('a login limited by domain and groups', backend => {
   ])('%s', async (_, name, person, role) => {
     PEOPLE[name] = person
     const { response, visit } = await logInAt(proxy, name)
-    const session = (await (await visit(`${rootOf(proxy)}/dashboard/api/session`)).json()) as { user: { role: string } }
+    const session = (await (await visit(`${proxy.rootUrl}/dashboard/api/session`)).json()) as { user: { role: string } }
     if (role === null) expect(response.headers.get('location')).toBe('/dashboard?login=outside')
     else expect(session.user.role).toBe(role)
   })
@@ -346,7 +346,7 @@ describeOnce('a login limited by domain and groups', backend => {
     PEOPLE.olive = { groups: ['engineers'] }
     const roleNow = async () => {
       const { visit } = await logInAt(proxy, 'olive')
-      const session = await (await visit(`${rootOf(proxy)}/dashboard/api/session`)).json()
+      const session = await (await visit(`${proxy.rootUrl}/dashboard/api/session`)).json()
       return (session as { user?: { role: string } }).user?.role
     }
     expect(await roleNow()).toBe('owner')
@@ -359,7 +359,7 @@ describeOnce('a login limited by domain and groups', backend => {
 
   test('a changed role applies to open sessions at once; users without access lose theirs, and all end after half a day', async () => {
     const sessionIn = async (visit: ReturnType<typeof openJar>) =>
-      (await visit(`${rootOf(proxy)}/dashboard/api/session`)).json()
+      (await visit(`${proxy.rootUrl}/dashboard/api/session`)).json()
     PEOPLE.oscar = { groups: ['platform'] }
     const first = await logInAt(proxy, 'oscar')
     expect(await sessionIn(first.visit)).toMatchObject({ user: { role: 'owner' } })

@@ -45,17 +45,13 @@ export interface Browser {
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>
 }
 
-export function rootOf(proxy: TestProxy): string {
-  return proxy.baseUrl.slice(0, -'/v1'.length)
-}
-
 export async function send(
   proxy: TestProxy,
   method: string,
   path: string,
   { body, headers = {} }: { body?: unknown; headers?: Record<string, string> } = {},
 ): Promise<Answered> {
-  const response = await fetch(`${rootOf(proxy)}${path}`, {
+  const response = await fetch(`${proxy.rootUrl}${path}`, {
     method,
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { describeBackends } from '../../harness/backends.ts'
 import { duringTests } from '../../harness/during-tests.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
-import { rootOf } from './people.ts'
 
 const PATHS = [
   '/dashboard',
@@ -22,7 +21,7 @@ describeBackends('security headers', backend => {
 
   const HTTPS = { 'x-forwarded-proto': 'https' }
   const headersOf = async (of: TestProxy, path: string, headers: Record<string, string> = {}) =>
-    (await fetch(`${rootOf(of)}${path}`, { headers })).headers
+    (await fetch(`${of.rootUrl}${path}`, { headers })).headers
 
   test.each(PATHS)('are on %s', async path => {
     const secure = await headersOf(proxy, path, HTTPS)

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { describeBackends } from '../../harness/backends.ts'
 import { duringTests } from '../../harness/during-tests.ts'
 import { startProxy } from '../../harness/proxy.ts'
-import { addUser, logIn, rootOf, send } from './people.ts'
+import { addUser, logIn, send } from './people.ts'
 
 const ENVIRONMENT = {
   TRUST_PROXY: '1',
@@ -223,7 +223,7 @@ describeBackends('users', backend => {
         { group: 'engineers', role: 'reader' },
       ],
     })
-    const open = await (await fetch(`${rootOf(proxy)}/dashboard/api/login-options`)).text()
+    const open = await (await fetch(`${proxy.rootUrl}/dashboard/api/login-options`)).text()
     expect(open).not.toContain('platform')
   })
 })
