@@ -4,8 +4,6 @@ import { omitDocuments } from './read-instructions.ts'
 
 /** Longer texts between the marks are documents. */
 const MAX_QUESTION_CHARS = 600
-/** A shorter rest is a greeting or a label. */
-const MIN_REST_CHARS = 15
 
 export interface TemplateQuestion {
   question: string
@@ -78,7 +76,7 @@ export function findTemplateQuestion(text: string): TemplateQuestion | null {
   return divided && !refers.test(divided.before) && !refers.test(divided.after) ? divided : null
 }
 
-/** Returns the parts. Null if the rest has another question, names the question as a text, or is too short. */
+/** Returns the parts. Null if the rest has another question, or names the question as a text. */
 function divide(text: string, start: number, enclosed: string): TemplateQuestion | null {
   const unquoted = enclosed.trim().replace(/^(?:"([^"]+)"|“([^“”]+)”)$/, '$1$2')
   const question = /^[^?]+\?(?=\s[^?]*$)/.exec(unquoted)?.[0] ?? unquoted
@@ -89,7 +87,5 @@ function divide(text: string, start: number, enclosed: string): TemplateQuestion
     /<[^<>]*>|\[[^[\]]*\]/g,
     '\n',
   )
-  return rest.includes('?') || rest.trim().length < MIN_REST_CHARS || !onlyAnswers(rest)
-    ? null
-    : { question, before, after }
+  return rest.includes('?') || !onlyAnswers(rest) ? null : { question, before, after }
 }

@@ -96,11 +96,13 @@ describe('a prompt of an application', () => {
   test.each([
     ['several questions', 'You are a bot.\nQuestion: How long?\nQuestion: How wide?\nAnswer briefly.'],
     ['several texts that are no questions', 'You are a bot.\nQuery: boil an egg\nQuery: fry an egg\nAnswer briefly.'],
+    ['several enclosed texts', 'You are a bot.\n<user>boil an egg</user>\n<user>fry an egg</user>\nAnswer briefly.'],
     ['a question beside the enclosed one', 'What is asked here?\n<question>How long?</question>\nAnswer briefly.'],
     ['a question that is a document', `You are a bot.\nQuestion: ${'a '.repeat(400)}\nAnswer briefly.`],
     ['no instruction', 'My dog is ill.\nHow do I boil an egg?\nIt barks.'],
     ['a label alone', 'Question: How do I boil an egg?'],
     ['a question about the text beside it', 'You are a bot. What does this mean: a b c? Answer in the following form.'],
+    ['an instruction that refers to the text beside it', 'Answer in the following form. How do I boil an egg?'],
     ['a question named as a text', 'You are a bot. Say more about this text.\n"""How long?"""'],
   ])('with %s stays whole', (_, content) => {
     expect(chat({ role: 'user', content })).toMatchObject({ text: content, message: content })
