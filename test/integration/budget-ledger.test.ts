@@ -525,8 +525,10 @@ describeBackends('the ledger of budgets', backend => {
     })
 
     test('keeps its tokens if only its cost is given, and another with its id stays doubtful', async () => {
-      const budget = await setBudget(1)
+      // An hour ago may have been another month.
+      const budget = await setBudget(1, { per: 'total' })
       await record()
+      await query(`update budgets set created_at = created_at - interval '1 hour' where id = ${budget}`)
       await query(
         `update budget_reservations set reserved_at = reserved_at - interval '1 hour', doubtful_at = doubtful_at - interval '1 hour'`,
       )
