@@ -21,8 +21,8 @@ if lightgbm.__version__ != VERSION:
 TREES = 400
 PARAMETERS = {
     "objective": "binary",
-    "num_leaves": 63,
-    "learning_rate": 0.05,
+    "num_leaves": 127,
+    "learning_rate": 0.1,
     "min_data_in_leaf": 30,
     "feature_fraction": 0.4,
     "bagging_fraction": 0.8,

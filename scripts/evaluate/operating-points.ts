@@ -1,5 +1,5 @@
 /** Chooses the operating points of the verifier from the log odds of close pairs that its models were not trained on. */
-import type { Model, ModelName } from '../../src/cache/verify/trees.ts'
+import type { Model } from '../../src/cache/verify/trees.ts'
 
 export interface ScoredPair {
   readonly label: 0 | 1
@@ -8,15 +8,11 @@ export interface ScoredPair {
   readonly isVetoed: boolean
 }
 
-type Bounds = Readonly<Record<keyof Model['points'], number>>
-
-/**
- * The largest share of the authors' different pairs, most of which differ in a word or two, that may be served, by model and risk. At `balanced`,
- * both models serve equally many different pairs of `earlier/rounds.jsonl` when nothing is learned from that file: 8 of 958.
- */
-export const bounds: Readonly<Record<ModelName, Bounds>> = {
-  words: { careful: 0.001, balanced: 0.004, generous: 0.017 },
-  cosine: { careful: 0.001, balanced: 0.007, generous: 0.018 },
+/** The largest share of the authors' different pairs, most of which differ in a word or two, that may be served. */
+export const bounds: Readonly<Record<keyof Model['points'], number>> = {
+  careful: 0.001,
+  balanced: 0.004,
+  generous: 0.017,
 }
 
 export interface CurvePoint {
@@ -43,7 +39,7 @@ export function curveOf(pairs: readonly ScoredPair[]): CurvePoint[] {
 }
 
 /** Returns the lowest log odds within the bound of each risk. Throws if there are none. */
-export function choosePoints(curve: readonly CurvePoint[], bounds: Bounds): Model['points'] {
+export function choosePoints(curve: readonly CurvePoint[]): Model['points'] {
   const choose = (bound: number) => {
     const found = curve.findLast(({ different }) => different <= bound)
     if (!found) throw new Error(`no log odds at which at most ${100 * bound} % of the different pairs are served`)

@@ -154,14 +154,14 @@ function keep(name: ModelName, { isVetoed, cosines, space }: Measured, { logOdds
 
   const close = placesOf(({ kind, set }) => kind === 'close' && !isBoardFile(set))
   const curve = curveOf(close.map(at => scored(at, foldOf(rows[at] as TrainingRow))))
-  const points = choosePoints(curve, bounds[name])
+  const points = choosePoints(curve)
   print(`${name}: cross-validated, by author:\nlog odds      same different     wrong of the served`)
   for (const step of curveSteps) {
     const point = curve.findLast(found => found.logOdds >= step)
     if (point) print(curveLine(point))
   }
   for (const risk of risks) {
-    const point = curve.findLast(({ different }) => different <= bounds[name][risk])
+    const point = curve.findLast(({ different }) => different <= bounds[risk])
     if (point) print(`${curveLine(point)}  ${risk}`)
   }
   const printServed = (set: string, places: readonly number[]) => {

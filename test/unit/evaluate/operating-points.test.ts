@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bounds, choosePoints, curveOf, type ScoredPair } from '../../../scripts/evaluate/operating-points.ts'
+import { choosePoints, curveOf, type ScoredPair } from '../../../scripts/evaluate/operating-points.ts'
 
 /** 200 same pairs at the log odds 200 to 1, and 4,000 different ones: these, and the rest far below. */
 function pairs(different: readonly number[], isVetoed = false): ScoredPair[] {
@@ -14,9 +14,7 @@ test('chooses the lowest log odds at which at most so many of the different pair
   // 4, 16 and 68 of 4,000.
   const different = Array.from({ length: 150 }, (_, at) => 150.5 - 2 * at)
   const curve = curveOf(pairs(different))
-  expect(choosePoints(curve, bounds.words)).toEqual({ careful: 143, balanced: 119, generous: 15 })
-  // 4, 28 and 72 of 4,000.
-  expect(choosePoints(curve, bounds.cosine)).toEqual({ careful: 143, balanced: 95, generous: 7 })
+  expect(choosePoints(curve)).toEqual({ careful: 143, balanced: 119, generous: 15 })
   expect(curve.find(({ logOdds }) => logOdds === 143)).toEqual({
     logOdds: 143,
     same: 58 / 200,
@@ -26,9 +24,6 @@ test('chooses the lowest log odds at which at most so many of the different pair
 })
 
 test('counts no pair that a law forbids', () => {
-  expect(choosePoints(curveOf(pairs([110.5, 60.5, 40.5], true)), bounds.words)).toMatchObject({
-    careful: 1,
-    generous: 1,
-  })
-  expect(() => choosePoints(curveOf([]), bounds.words)).toThrow('no log odds at which at most 0.1 %')
+  expect(choosePoints(curveOf(pairs([110.5, 60.5, 40.5], true)))).toMatchObject({ careful: 1, generous: 1 })
+  expect(() => choosePoints(curveOf([]))).toThrow('no log odds at which at most 0.1 %')
 })
