@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, inject, test } from 'vitest'
+import { normalizePrompt } from '../../src/cache/text/normalize-prompt.ts'
+import { verifyPair } from '../../src/cache/verify/verify.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { describeOnce } from '../harness/backends.ts'
@@ -26,17 +28,19 @@ function counts(printed: string, name: string): number[] {
 
 test('prints which labelled pairs are served, and what is wrong with a call', async () => {
   const file = `${createTemporaryDirectory()}/pairs.jsonl`
+  const reworded = { a: 'How can I bake good bread?', b: 'What is a good way to bake good bread?' }
   const pairs = [
     { a: 'What is the capital of Peru?', b: "What's the capital of Peru?", label: 1, similarity: 0.9 },
-    { a: 'How can I bake bread?', b: 'What is the best way to bake bread?', label: 1, similarity: 0.96 },
+    { ...reworded, label: 1, similarity: 0.96 },
     { a: 'How do I lock my old phone?', b: 'How do I unlock my old phone?', label: 0, similarity: 0.99 },
   ]
   await Bun.write(file, pairs.map(pair => JSON.stringify(pair)).join('\n'))
   const recorded = await evaluate(['--embedder', 'recorded', file])
   expect(recorded).toMatchObject({ errors: '', code: 0 })
   expect(counts(recorded.printed, 'proved')).toEqual([1, 2, 0, 1])
-  expect(counts(recorded.printed, 'verified, careful 0.95')).toEqual([2, 2, 0, 1])
-  expect(counts(recorded.printed, 'verified, careful 0.99')).toEqual([1, 2, 0, 1])
+  const { score } = verifyPair(normalizePrompt(reworded.a), normalizePrompt(reworded.b), 'careful')
+  for (const threshold of [0.8, 0.85, 0.9, 0.92, 0.95, 0.97, 0.99])
+    expect(counts(recorded.printed, `verified, careful ${threshold}`)).toEqual([score > threshold ? 2 : 1, 2, 0, 1])
   expect(counts(recorded.printed, 'threshold 0.95')).toEqual([2, 2, 1, 1])
   expect((await evaluate([file])).code).toBe(0)
   expect((await evaluate(['--embedder', 'none', file])).errors).toContain('--embedder must be one of')
