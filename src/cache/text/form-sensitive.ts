@@ -42,7 +42,7 @@ const aboutItself = [
   /\b(?:do|am) i (?:sound|seem|come across|appear|being|rude|polite|shouting|yelling|nice|formal)\b/,
   /\b(?:my|this|your) (?:prompt|question|message|request|input|query|tone|mood|style|writing|greeting|typing|post|punctuation|wording|text)\b/,
   // Not "improve my English", which is a skill.
-  /(?<!\b(?:improv|learn|practi[cs]|polish|perfect|develop|enhanc|strengthen|boost)(?:e|ing)? )\bmy english\b/,
+  /\bthis english\b|(?<!\b(?:improv|learn|practi[cs]|polish|perfect|develop|enhanc|strengthen|boost)(?:e|ing)? )\b(?:my|your) english\b/,
   /\b(?:is|was|are|does|did|do|should|must|could|would|can|will|has) this\b/,
   /\b(?:of|in|with) this$/,
   /\b(?:this|that|it) means?$/,

@@ -71,6 +71,8 @@ describe('compares plain questions only', () => {
     ['Excel: how do I freeze a row?', true],
     ['How can I improve my English?', true],
     ['What do you think of my English?', false],
+    ['How good is your English?', false],
+    ['How do I improve this English?', false],
     ['I am tired.', false],
     ['x = 5;', false],
     ['What is "a b"?', false],
